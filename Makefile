@@ -1,0 +1,185 @@
+# countersign: build, tests, lint, measurements. `make help` lists the targets.
+#
+#   BUILD=dir       where everything built goes (default: build)
+#   SANITIZE=1      AddressSanitizer with leak detection, and UndefinedBehaviorSanitizer
+#   WERROR=1        warnings are errors (CI)
+#   ONLY=folder     `make test` builds and runs the tests of one folder of tests/
+
+BUILD ?= build
+CC = gcc
+AR = ar
+PKGS_records = libprotobuf-c libcrypto jansson
+PKGS_verify = libsodium sqlite3
+PKGS_harness = libcurl
+PKGS_localdaemon = libmicrohttpd libseccomp
+PKG = pkg-config
+
+CPPFLAGS += -D_GNU_SOURCE -I. -I$(BUILD)/gen
+WARN = -Wall -Wextra -Wpedantic -Wshadow -Wformat=2 -Wstrict-prototypes -Wmissing-prototypes \
+       -Wpointer-arith -Wcast-qual -Wwrite-strings -Wvla -Wundef -Wimplicit-fallthrough
+HARDEN = -fstack-protector-strong -fstack-clash-protection -fPIE
+CFLAGS ?= -O2 -g
+ALL_CFLAGS = -std=c17 $(CFLAGS) $(WARN) $(HARDEN) -MMD -MP
+LDFLAGS += -pie -Wl,-z,relro,-z,now -Wl,--as-needed
+ifeq ($(SANITIZE),1)
+ALL_CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+LDFLAGS += -fsanitize=address,undefined
+else
+CPPFLAGS += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+endif
+ifeq ($(WERROR),1)
+ALL_CFLAGS += -Werror
+endif
+
+# ---- sources -------------------------------------------------------------------------------------
+
+LAYERS = records verify harness replay
+SRC_records = $(wildcard records/*.c)
+SRC_verify = $(wildcard verify/*.c)
+SRC_harness = $(wildcard harness/*.c)
+SRC_replay = $(wildcard replay/*.c)
+SRC_localdaemon = $(filter-out examples/localdaemon/main.c,$(wildcard examples/localdaemon/*.c))
+SRC_cli = $(filter-out cli/main.c cli/verify_main.c,$(wildcard cli/*.c))
+# What the reviewer's small program is made of: no harness, no network, no private key.
+SRC_cli_verify = cli/verify.c cli/output.c cli/options.c cli/progress.c cli/trust.c
+
+GEN_C = $(BUILD)/gen/plimsoll/v1/sandbox.pb-c.c
+GEN_H = $(GEN_C:.c=.h)
+
+obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+lib = $(BUILD)/lib/libcs_$(1).a
+
+LIBS_BASE = $(shell $(PKG) --libs $(PKGS_records))
+LIBS_VERIFY = $(shell $(PKG) --libs $(PKGS_verify)) $(LIBS_BASE)
+LIBS_HARNESS = $(shell $(PKG) --libs $(PKGS_harness)) $(LIBS_VERIFY)
+LIBS_DAEMON = $(shell $(PKG) --libs $(PKGS_localdaemon)) $(LIBS_BASE) -lpthread
+
+BINARIES = $(BUILD)/countersign $(BUILD)/countersign-verify $(BUILD)/localdaemon
+
+.PHONY: all help test test-run lint lint-includes lint-tidy lint-cppcheck bench memcheck install clean cartpole
+.DELETE_ON_ERROR:
+
+all: $(BINARIES) cartpole
+
+help:
+	@echo 'make            build everything below $(BUILD)/'
+	@echo 'make test       build and run all tests (ONLY=records: one folder)'
+	@echo 'make lint       include directions, clang-tidy, cppcheck'
+	@echo 'make memcheck   valgrind on verify and run'
+	@echo 'make bench      measure, each figure beside its limit'
+	@echo 'make install    DESTDIR, PREFIX (default /usr/local)'
+
+# ---- generated -----------------------------------------------------------------------------------
+
+$(GEN_C): proto/plimsoll/v1/sandbox.proto
+	@mkdir -p $(BUILD)/gen
+	protoc-c --proto_path=proto --c_out=$(BUILD)/gen plimsoll/v1/sandbox.proto
+$(GEN_H): $(GEN_C) ;
+
+$(BUILD)/obj/gen/sandbox.pb-c.o: $(GEN_C)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -std=c17 $(CFLAGS) $(HARDEN) $(if $(filter 1,$(SANITIZE)),-fsanitize=address) -c $< -o $@
+
+# ---- libraries and programs ----------------------------------------------------------------------
+
+$(BUILD)/obj/%.o: %.c | $(GEN_H)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c $< -o $@
+
+$(call lib,records): $(call obj,$(SRC_records)) $(BUILD)/obj/gen/sandbox.pb-c.o
+$(call lib,verify): $(call obj,$(SRC_verify))
+$(call lib,harness): $(call obj,$(SRC_harness))
+$(call lib,replay): $(call obj,$(SRC_replay))
+$(call lib,localdaemon): $(call obj,$(SRC_localdaemon))
+$(BUILD)/lib/%.a:
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+VERIFY_LIBS = $(call lib,verify) $(call lib,records)
+HARNESS_LIBS = $(call lib,harness) $(VERIFY_LIBS)
+REPLAY_LIBS = $(call lib,replay) $(HARNESS_LIBS)
+
+$(BUILD)/countersign: $(call obj,cli/main.c $(SRC_cli)) $(REPLAY_LIBS)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_HARNESS)
+$(BUILD)/countersign-verify: $(call obj,cli/verify_main.c $(SRC_cli_verify)) $(VERIFY_LIBS)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VERIFY)
+$(BUILD)/localdaemon: $(call obj,examples/localdaemon/main.c) $(call lib,localdaemon) $(call lib,records)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_DAEMON)
+
+include examples/cartpole/cartpole.mk
+
+# ---- tests ---------------------------------------------------------------------------------------
+
+# One Criterion program holds the tests of all folders; ONLY=folder builds a smaller one.
+TEST_FOLDERS = $(if $(ONLY),$(ONLY),records verify harness replay cli localdaemon cartpole)
+TEST_SRC = $(foreach f,$(TEST_FOLDERS),$(wildcard tests/$(f)/*.c))
+# A library, so that a program of one folder takes only what its tests use.
+TEST_SUPPORT = $(call lib,testsupport)
+$(TEST_SUPPORT): $(call obj,$(wildcard tests/support/*.c))
+TEST_LIBS_records = $(call lib,records)
+TEST_LIBS_verify = $(VERIFY_LIBS)
+TEST_LIBS_harness = $(HARNESS_LIBS)
+TEST_LIBS_replay = $(REPLAY_LIBS)
+TEST_LIBS_cli = $(HARNESS_LIBS)
+TEST_LIBS_localdaemon = $(call lib,localdaemon) $(call lib,records)
+TEST_LIBS_cartpole = $(call lib,records)
+TEST_LIBS = $(if $(ONLY),$(TEST_LIBS_$(ONLY)),$(call lib,localdaemon) $(REPLAY_LIBS))
+TEST_PROGRAM = $(BUILD)/tests/countersign-tests$(if $(ONLY),-$(ONLY))
+# The programs that the tests of a folder start.
+TEST_NEEDS = $(if $(filter records verify harness,$(ONLY)),,$(BINARIES) cartpole)
+
+$(TEST_PROGRAM): $(call obj,$(TEST_SRC)) $(TEST_SUPPORT) $(TEST_LIBS)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_HARNESS) $(shell $(PKG) --libs criterion libssl $(PKGS_localdaemon)) -lpthread
+
+# -j1: two cores, and tests that start daemons; each test still runs in a process of its own. Criterion
+# takes no notice of a leak that is reported when such a process ends, so the reports are looked for.
+SANITIZER_LOG = $(abspath $(BUILD))/sanitizer-report
+test: $(TEST_PROGRAM) $(TEST_NEEDS)
+	@rm -f $(SANITIZER_LOG).*
+	COUNTERSIGN_BUILD=$(abspath $(BUILD)) COUNTERSIGN_FIXTURES="$${COUNTERSIGN_FIXTURES:-$(abspath ../shared/fixtures)}" \
+	  $(if $(filter 1,$(SANITIZE)),ASAN_OPTIONS=log_path=$(SANITIZER_LOG)) $(TEST_PROGRAM) -j1 $(TEST_ARGS)
+	@if ls $(SANITIZER_LOG).* >/dev/null 2>&1; then cat $(SANITIZER_LOG).*; exit 1; fi
+
+# ---- lint ----------------------------------------------------------------------------------------
+
+LINT_SRC = $(SRC_records) $(SRC_verify) $(SRC_harness) $(SRC_replay) $(wildcard cli/*.c) $(wildcard examples/localdaemon/*.c)
+
+lint: lint-includes lint-cppcheck lint-tidy
+
+lint-includes:
+	sh tests/lint/includes.sh
+
+lint-cppcheck: $(GEN_H)
+	cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,performance,portability \
+	  --inline-suppr --suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches --suppress='preprocessorErrorDirective:*.pb-c.h' -j2 \
+	  -D_GNU_SOURCE -D__linux__ -I. -I$(BUILD)/gen $(LINT_SRC)
+
+lint-tidy: $(GEN_H)
+	printf '%s\n' $(LINT_SRC) | xargs -P2 -I{} clang-tidy --quiet --warnings-as-errors='*' {} -- \
+	  -std=c17 $(CPPFLAGS)
+
+# ---- bench and memory ----------------------------------------------------------------------------
+
+$(BUILD)/countersign-bench: $(call obj,$(wildcard bench/*.c)) $(HARNESS_LIBS)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_HARNESS)
+
+bench: $(BUILD)/countersign-bench $(BINARIES)
+	$(BUILD)/countersign-bench $(BUILD)
+
+memcheck: $(BINARIES) cartpole
+	sh tests/memcheck.sh $(BUILD)
+
+# ---- the rest ------------------------------------------------------------------------------------
+
+PREFIX ?= /usr/local
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 0755 $(BUILD)/countersign $(BUILD)/countersign-verify $(DESTDIR)$(PREFIX)/bin/
+	install -m 0644 docs/countersign.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+
+clean:
+	rm -rf $(BUILD)
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

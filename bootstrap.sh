@@ -1,0 +1,169 @@
+#!/bin/sh
+# Installs what is missing (Debian packages), builds, and does one job:
+#
+#   sh bootstrap.sh demo    the cart-pole through two providers: run, verify, replay, and a failing control
+#   sh bootstrap.sh test    all tests
+#   sh bootstrap.sh bench   measurements, each beside its limit
+#   sh bootstrap.sh ci      lint, tests with and without sanitizers, demo, memory check; a skipped test fails
+#   sh bootstrap.sh deps    only install what the other jobs need
+#
+# Run it as root, or as a user who may use sudo. Safe to run again; with everything there it installs
+# nothing and needs no network. BUILD and JOBS (make -j) may be set.
+set -eu
+cd "$(dirname "$0")"
+
+BUILD=${BUILD:-build}
+JOBS=${JOBS:-$(nproc)}
+NODE_MAJOR=18 # what the runner of the example needs
+
+FOR_BUILD='gcc libc6-dev make pkg-config protobuf-c-compiler libprotobuf-c-dev libsodium-dev libssl-dev
+    libjansson-dev libsqlite3-dev libcurl4-openssl-dev libmicrohttpd-dev libseccomp-dev clang lld wasi-libc'
+FOR_DAEMON='bubblewrap'
+FOR_TEST='libcriterion-dev openssl sqlite3 procps'
+FOR_CI='clang-tidy cppcheck valgrind libc6-dbg'
+
+say() {
+    printf 'bootstrap: %s\n' "$*" >&2
+}
+
+die() {
+    say "$*"
+    exit 1
+}
+
+# ---- packages ------------------------------------------------------------------------------------
+
+# The daemon's sandboxes show the system's folders only, so a node in somebody's home does not count.
+system_node() {
+    node=$(PATH=/usr/local/bin:/usr/bin:/bin command -v node) || return 1
+    case $(readlink -f "$node") in
+        /usr/*) ;;
+        *) return 1 ;;
+    esac
+    major=$("$node" -p 'process.versions.node.split(".")[0]') || return 1
+    [ "$major" -ge "$NODE_MAJOR" ]
+}
+
+# The packages among the arguments that are not installed, one a line.
+missing_packages() {
+    dpkg-query --show --showformat='${Package} ${db:Status-Status}\n' "$@" 2>/dev/null |
+        awk -v wanted="$*" '$2 == "installed" { have[$1] = 1 }
+            END { n = split(wanted, name, /[ \n]+/); for (i = 1; i <= n; i++) if (!(name[i] in have)) print name[i] }'
+}
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    else
+        sudo "$@"
+    fi
+}
+
+apt() {
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 "$@" < /dev/null >&2
+}
+
+install_packages() {
+    # shellcheck disable=SC2048,SC2086 # lists of names become names
+    set -- $*
+    if ! command -v dpkg-query > /dev/null || ! command -v apt-get > /dev/null; then
+        die "this is no Debian-like system (no dpkg and apt-get here); install what corresponds to: $* nodejs
+(node $NODE_MAJOR or later), then use make"
+    fi
+    wanted=$(missing_packages "$@" | tr '\n' ' ')
+    system_node || wanted="${wanted}nodejs"
+    if [ -z "$wanted" ]; then
+        say 'every package is there'
+        return
+    fi
+    if [ "$(id -u)" -ne 0 ] && ! command -v sudo > /dev/null; then
+        die "not root, and no sudo here; as root: apt-get install --no-install-recommends $wanted"
+    fi
+    say "installing: $wanted"
+    apt update || say 'apt-get update reported an error; going on with the package lists that are there'
+    # shellcheck disable=SC2086
+    apt install --no-install-recommends $wanted || die "apt-get could not install: $wanted"
+    system_node || die "node $NODE_MAJOR or later is needed below /usr, and this system's package nodejs is older"
+}
+
+# ---- jobs ----------------------------------------------------------------------------------------
+
+# Without /proc the test runner finds no test, and valgrind does not start.
+need_proc() {
+    [ -r /proc/self/status ] || die "no /proc is mounted here; job $job needs it: mount -t proc proc /proc"
+}
+
+# Say what runs and how long it took; everything it prints goes to stderr.
+phase() {
+    name=$1
+    shift
+    say "$name ..."
+    began=$(date +%s)
+    "$@" >&2 || die "$name failed after $(($(date +%s) - began)) s"
+    say "$name: $(($(date +%s) - began)) s"
+}
+
+build() {
+    phase build make -j"$JOBS" BUILD="$BUILD" "$@" all
+}
+
+demo() {
+    [ -r /proc/self/status ] || say 'no /proc is mounted here; a provider that needs it will be listed as not available'
+    sh examples/demo.sh "$BUILD"
+}
+
+# Run the tests; a skipped one fails. Criterion leaves it out of its closing line and names it in the
+# long listing only, which must therefore be there.
+tests_without_skips() {
+    log=$1
+    shift
+    { make -j"$JOBS" "$@" TEST_ARGS=--verbose test 2>&1 && echo passed > "$log.verdict"; } | tee "$log"
+    [ -f "$log.verdict" ] && grep -q '^\[PASS\]' "$log" && ! grep '^\[SKIP\]' "$log" >&2
+}
+
+ci() {
+    CI=true
+    COUNTERSIGN_REQUIRE_ALL=1
+    export CI COUNTERSIGN_REQUIRE_ALL
+    logs=$(mktemp -d)
+    trap 'rm -rf "$logs"' EXIT
+    build WERROR=1
+    phase lint make BUILD="$BUILD" lint
+    phase 'tests with sanitizers' tests_without_skips "$logs/asan" SANITIZE=1 WERROR=1 BUILD="$BUILD-asan"
+    phase demo demo
+    phase memcheck make BUILD="$BUILD" memcheck
+    # Last, and on stdout, so that the closing line of the test runner closes the whole.
+    tests_without_skips "$logs/plain" WERROR=1 BUILD="$BUILD" || die 'tests failed, or one was skipped'
+}
+
+job=${1:-}
+[ $# -eq 1 ] || job=
+case $job in
+    demo)
+        install_packages "$FOR_BUILD" "$FOR_DAEMON"
+        build
+        demo
+        ;;
+    test)
+        need_proc
+        install_packages "$FOR_BUILD" "$FOR_DAEMON" "$FOR_TEST"
+        make -j"$JOBS" BUILD="$BUILD" test
+        ;;
+    bench)
+        install_packages "$FOR_BUILD" "$FOR_DAEMON"
+        build
+        make BUILD="$BUILD" bench
+        ;;
+    ci)
+        need_proc
+        install_packages "$FOR_BUILD" "$FOR_DAEMON" "$FOR_TEST" "$FOR_CI"
+        ci
+        ;;
+    deps)
+        install_packages "$FOR_BUILD" "$FOR_DAEMON" "$FOR_TEST" "$FOR_CI"
+        ;;
+    *)
+        say 'usage: sh bootstrap.sh demo|test|bench|ci|deps'
+        exit 2
+        ;;
+esac

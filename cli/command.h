@@ -1,0 +1,21 @@
+/* The commands, and what they share. Only cli/ prints and exits. */
+#ifndef CS_CLI_COMMAND_H
+#define CS_CLI_COMMAND_H
+
+#include "records/error.h"
+
+typedef struct cs_command {
+    const char *name;
+    const char *summary; /* one line for --help */
+    /* argv[0] is the command's name. Returns the exit code. */
+    int (*main)(int argc, char **argv);
+} cs_command;
+
+int cs_cmd_keygen(int argc, char **argv);
+int cs_cmd_run(int argc, char **argv);
+int cs_cmd_verify(int argc, char **argv);
+int cs_cmd_replay(int argc, char **argv);
+int cs_cmd_show(int argc, char **argv);
+int cs_cmd_codes(int argc, char **argv);
+
+#endif

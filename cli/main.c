@@ -1,0 +1,62 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/output.h"
+
+static const cs_command commands[] = {
+    {"keygen", "make a key pair", cs_cmd_keygen},
+    {"run", "send one run to a daemon, check the answer, sign it, keep it", cs_cmd_run},
+    {"verify", "verify ledgers and bundles", cs_cmd_verify},
+    {"replay", "run stored work again on daemons and compare", cs_cmd_replay},
+    {"show", "list the entries of a ledger or bundle, or show one in full", cs_cmd_show},
+    {"codes", "list every code with its exit code and meaning", cs_cmd_codes},
+};
+#define COMMAND_COUNT (sizeof commands / sizeof commands[0])
+
+static void say_commands(cs_output *out) {
+    cs_say(out, "usage: countersign COMMAND [OPTIONS]\n\ncommands:\n");
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        cs_say(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
+    cs_say(out, "\n`countersign COMMAND --help` tells a command's options, exit codes and an example.\n");
+    if (!out->json) return;
+    json_t *list = json_array();
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        json_t *object = json_pack("{s:s, s:s}", "command", commands[i].name, "summary", commands[i].summary);
+        if (json_array_append_new(list, object) != 0) out->lost = true;
+    }
+    cs_member(out, "commands", list);
+}
+
+/* No command: --help, --version, or a wrong command line. */
+static int without_command(int argc, char **argv) {
+    char name[] = "countersign";
+    char *title = argv[0];
+    argv[0] = name;
+    cs_output out;
+    cs_output_begin(&out, "", argc, argv);
+    argv[0] = title;
+    const char *word = argc > 1 ? argv[1] : "";
+    if (out.json && strcmp(word, "--json") == 0 && argc > 2) word = argv[2];
+    cs_result result = CS_OK;
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
+        say_commands(&out);
+        snprintf(out.err.message, sizeof out.err.message, "help was asked for");
+    } else if (strcmp(word, "--version") == 0) {
+        cs_say(&out, "countersign %s\n", CS_VERSION);
+        cs_member_text(&out, "version", CS_VERSION);
+        snprintf(out.err.message, sizeof out.err.message, "the version was asked for");
+    } else if (word[0] == '\0' || strcmp(word, "--json") == 0) {
+        result = cs_fail(&out.err, CS_CODE_USAGE, "name a command");
+    } else {
+        result = cs_fail(&out.err, CS_CODE_USAGE, "there is no command '%.80s'", word);
+    }
+    return cs_output_end(&out, result);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 1) return CS_USAGE;
+    for (size_t i = 0; argc > 1 && i < COMMAND_COUNT; i++)
+        if (strcmp(argv[1], commands[i].name) == 0) return commands[i].main(argc - 1, argv + 1);
+    return without_command(argc, argv);
+}

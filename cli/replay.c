@@ -1,0 +1,253 @@
+#include "replay/replay.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/command.h"
+#include "cli/connect.h"
+#include "cli/progress.h"
+#include "cli/trust.h"
+#include "records/check.h"
+#include "records/text.h"
+
+/* The command line. */
+typedef struct replay_command {
+    cs_text_list keys;
+    cs_text_list daemons;
+    int64_t entry;
+    int64_t runs;
+    cs_connect_options connect;
+    cs_keeping keeping;
+    int64_t skew_s;
+    const char *input;
+    cs_client *clients[CS_MAX_DAEMONS];
+    cs_progress progress;
+} replay_command;
+
+/* ---- for people ----------------------------------------------------------------------------- */
+
+static void say_difference(const cs_output *out, const cs_difference *difference, bool unstable) {
+    if (!difference->differs) return;
+    cs_say(out, "    first difference: %s", difference->field);
+    if (difference->has_offset)
+        cs_say(out, ", at byte %" PRIu64 " (of %" PRIu64 " and %" PRIu64 ")", difference->offset, difference->length_a,
+               difference->length_b);
+    cs_say(out, "\n      %s %s\n      %s %s\n", unstable ? "one run:  " : "stored:   ", difference->excerpt_a,
+           unstable ? "a later:  " : "this run: ", difference->excerpt_b);
+}
+
+static void say_cell(const cs_output *out, const cs_replay_row *row, const cs_replay_cell *cell) {
+    const cs_replay_item *item = row->item;
+    cs_say(out, "%-6" PRIu64 " %-22.22s %-30.30s %-16.16s %-10.10s %u/%u  %-17s %6.2f s\n", item->entry, item->provider,
+           cell->url, cell->provider, cell->tier, cell->matched, cell->runs, cs_replay_verdict_word(cell->verdict),
+           cell->seconds);
+    if (cell->protocol_changed)
+        cs_say(
+            out,
+            "    sent with protocol %u, since this daemon serves no other (stored: %u); the request digest differs by "
+            "design\n",
+            cell->protocol_sent, item->request->protocol);
+    if (cell->verdict == CS_REPLAY_NO_RESULT) {
+        cs_say(out, "    %s: %s [%s]\n", cs_result_word(cell->failure), cell->err.message,
+               cs_code_name(cell->err.code));
+        if (cell->err.expected[0] != '\0') cs_say(out, "      expected: %s\n", cell->err.expected);
+        if (cell->err.found[0] != '\0') cs_say(out, "      found: %s\n", cell->err.found);
+    }
+    say_difference(out, &cell->difference, cell->verdict == CS_REPLAY_NONDETERMINISTIC);
+}
+
+static void say_replay(const cs_output *out, const cs_replay_plan *plan, const cs_replay_report *report) {
+    cs_say(out, "%-6s %-22s %-30s %-16s %-10s %s  %-17s %s\n", "entry", "stored provider", "daemon", "provider", "tier",
+           "same", "verdict", "time");
+    for (size_t i = 0; i < report->row_count; i++)
+        for (size_t j = 0; j < report->cell_count; j++)
+            say_cell(out, &report->rows[i], &report->rows[i].cells[j]);
+    if (plan->skipped_sessions > 0)
+        cs_say(out, "left out: %" PRIu64 " session calls, which depend on what their session did before\n",
+               plan->skipped_sessions);
+    if (plan->skipped_duplicates > 0) cs_say(out, "left out: %" PRIu64 " duplicates\n", plan->skipped_duplicates);
+}
+
+/* ---- as JSON -------------------------------------------------------------------------------- */
+
+static json_t *difference_json(const cs_difference *d) {
+    if (!d->differs) return json_null();
+    json_t *object = json_pack("{s:s, s:s, s:s}", "field", d->field, "a", d->excerpt_a, "b", d->excerpt_b);
+    if (object == NULL || !d->has_offset) return object;
+    bool good = json_object_set_new(object, "offset", json_integer((json_int_t)d->offset)) == 0 &&
+                json_object_set_new(object, "length_a", json_integer((json_int_t)d->length_a)) == 0 &&
+                json_object_set_new(object, "length_b", json_integer((json_int_t)d->length_b)) == 0;
+    if (good) return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *cell_json(const cs_replay_cell *cell) {
+    json_t *failure = cell->verdict == CS_REPLAY_NO_RESULT ? cs_json_of_error(&cell->err) : json_null();
+    return json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:i, s:b, s:f, s:o, s:o}", "daemon", cell->url, "provider",
+                     cell->provider, "tier", cell->tier, "verdict", cs_replay_verdict_word(cell->verdict), "runs",
+                     (int)cell->runs, "matched", (int)cell->matched, "result_sha256", cell->result_sha256.hex,
+                     "protocol_sent", (int)cell->protocol_sent, "protocol_changed", (int)cell->protocol_changed,
+                     "seconds", cell->seconds, "difference", difference_json(&cell->difference), "failure", failure);
+}
+
+static json_t *row_json(const cs_replay_row *row, size_t cells) {
+    const cs_replay_item *item = row->item;
+    json_t *list = json_array();
+    for (size_t i = 0; i < cells; i++) {
+        if (json_array_append_new(list, cell_json(&row->cells[i])) == 0) continue;
+        json_decref(list);
+        return NULL;
+    }
+    return json_pack("{s:I, s:s, s:s, s:s, s:s, s:s, s:o}", "entry", (json_int_t)item->entry, "provider",
+                     item->provider, "tier", item->tier, "request_sha256", item->request_sha256.hex, "result_sha256",
+                     item->result_sha256.hex, "verdict", cs_replay_verdict_word(row->verdict), "daemons", list);
+}
+
+static void replay_document(cs_output *out, const cs_replay_plan *plan, const cs_replay_report *report) {
+    json_t *rows = json_array();
+    for (size_t i = 0; i < report->row_count; i++)
+        if (json_array_append_new(rows, row_json(&report->rows[i], report->cell_count)) != 0) out->lost = true;
+    cs_member(out, "rows", rows);
+    cs_member_number(out, "skipped_sessions", plan->skipped_sessions);
+    cs_member_number(out, "skipped_duplicates", plan->skipped_duplicates);
+}
+
+/* ---- the command ---------------------------------------------------------------------------- */
+
+static void on_progress(void *user, size_t done, size_t total) {
+    cs_progress_show(user, done, total);
+}
+
+static cs_result replay_plan(cs_output *out, replay_command *command, const cs_replay_plan *plan) {
+    cs_replay_options options = {
+        .clients = command->clients,
+        .client_count = command->daemons.count,
+        .runs = (unsigned)command->runs,
+        .key = command->keeping.key,
+        .ledger = command->keeping.ledger,
+        .ledger_path = command->keeping.ledger_path,
+        .skew_ms = command->skew_s * 1000,
+        .on_progress = on_progress,
+        .user = &command->progress,
+    };
+    cs_replay_report report;
+    cs_progress_begin(&command->progress, "replay");
+    cs_result result = cs_replay_run(plan, &options, &report, &out->err);
+    cs_progress_clear(&command->progress);
+    if (result == CS_OK)
+        snprintf(out->err.message, sizeof out->err.message, "every run gave the stored result on every daemon");
+    if (out->json)
+        replay_document(out, plan, &report);
+    else
+        say_replay(out, plan, &report);
+    cs_replay_report_free(&report);
+    return result;
+}
+
+/* Everything that can be wrong here is found before the first daemon is asked. */
+static cs_result prepare(cs_output *out, replay_command *command, cs_trust *trust) {
+    cs_result result = cs_trust_load(&command->keys, trust, &out->err);
+    if (result == CS_OK && command->keeping.ledger_path != NULL) result = cs_keeping_open(&command->keeping, &out->err);
+    for (size_t i = 0; result == CS_OK && i < command->daemons.count; i++)
+        result =
+            cs_connect(&command->connect, command->daemons.items[i], (unsigned)i + 1, &command->clients[i], &out->err);
+    cs_connect_forget_tokens();
+    return result;
+}
+
+static cs_result replay_input(cs_output *out, replay_command *command) {
+    cs_trust trust = {.count = 0};
+    cs_replay_plan plan = {.items = NULL};
+    cs_result result = prepare(out, command, &trust);
+    if (result == CS_OK) {
+        result = cs_replay_plan_make(command->input, &trust, (uint64_t)command->entry, &plan, &out->err);
+        if (result != CS_OK) cs_error_where(&out->err, "%s", command->input);
+    }
+    if (result == CS_OK) result = replay_plan(out, command, &plan);
+    cs_replay_plan_free(&plan);
+    for (size_t i = 0; i < CS_MAX_DAEMONS; i++)
+        cs_client_free(command->clients[i]);
+    cs_keeping_close(&command->keeping);
+    return result;
+}
+
+static cs_result check_line(const replay_command *command, cs_error *err) {
+    if (command->keys.count == 0)
+        return cs_fail(err, CS_CODE_USAGE,
+                       "name the public key that you trust with -p; only verified work is replayed");
+    if (command->daemons.count == 0) return cs_fail(err, CS_CODE_USAGE, "name at least one daemon with -d URL");
+    if (command->daemons.count > CS_MAX_DAEMONS)
+        return cs_fail(err, CS_CODE_USAGE, "at most %u daemons can be named", CS_MAX_DAEMONS);
+    if (command->keeping.key_file != NULL && command->keeping.ledger_path == NULL)
+        return cs_fail(err, CS_CODE_USAGE, "-k signs the new runs, so name the ledger that keeps them with -l");
+    return CS_OK;
+}
+
+static cs_result replay_parse(cs_output *out, int argc, char **argv, replay_command *command, cs_parse *parse) {
+    const cs_option options[] = {
+        {"public-key", 'p', CS_OPTION_LIST, &command->keys, "PUB", "a public key that you trust; may be given again", 0,
+         0, NULL},
+        {"daemon", 'd', CS_OPTION_LIST, &command->daemons, "URL", "a daemon to run on; may be given again", 0, 0, NULL},
+        {"entry", 0, CS_OPTION_NUMBER, &command->entry, "N", "this entry only (all single runs)", 1, INT64_MAX, NULL},
+        {"runs", 0, CS_OPTION_NUMBER, &command->runs, "N", "runs of each on each daemon (2)", CS_MIN_RUNS, CS_MAX_RUNS,
+         NULL},
+        {"key", 'k', CS_OPTION_TEXT, &command->keeping.key_file, "FILE",
+         "sign the new runs with this private key (or COUNTERSIGN_KEY)", 0, 0, NULL},
+        {"ledger", 'l', CS_OPTION_TEXT, &command->keeping.ledger_path, "FILE", "keep the new runs in this ledger", 0, 0,
+         NULL},
+        {"codec", 0, CS_OPTION_CHOICE, &command->connect.codec, "binary|json", "how to speak to the daemons (binary)",
+         0, 0, cs_codec_words},
+        {"allow-cleartext", 0, CS_OPTION_FLAG, &command->connect.allow_cleartext, NULL,
+         "allow http to a host that is not this one", 0, 0, NULL},
+        {"cacert", 0, CS_OPTION_TEXT, &command->connect.ca_file, "FILE",
+         "certificates to trust instead of the system's", 0, 0, NULL},
+        {"timeout", 0, CS_OPTION_NUMBER, &command->connect.timeout_s, "SECONDS", "wait this long for an answer (360)",
+         1, 86400, NULL},
+        {"lock-wait", 0, CS_OPTION_NUMBER, &command->keeping.lock_wait_s, "SECONDS",
+         "wait this long for the ledger (10)", 0, 3600, NULL},
+        {"skew", 0, CS_OPTION_NUMBER, &command->skew_s, "SECONDS", "how far a daemon's clock may be off (5)", 0, 86400,
+         NULL},
+    };
+    const cs_usage usage = {
+        .command = "replay",
+        .arguments = "-p PUB -d URL... [-k KEY -l LEDGER] [OPTIONS] INPUT",
+        .about =
+            "Verify a ledger or bundle, run its single runs again on the daemons named, and compare what came back\n"
+            "with what is stored. Two different results of one daemon show that the work is not deterministic;\n"
+            "results that are stable but different point at the environment.",
+        .options = options,
+        .option_count = sizeof options / sizeof options[0],
+        .min_arguments = 1,
+        .max_arguments = 1,
+        .exits = "  0  every run gave the stored result on every daemon\n"
+                 "  1  a result differs, the work is not deterministic, or the input failed verification\n"
+                 "  2  the command line is wrong\n"
+                 "  3  a daemon refused a run or could not be reached\n"
+                 "  4  a run may have happened, without a believable answer\n"
+                 "  5  something could not be read, checked or kept\n"
+                 "  6  there is nothing to replay\n",
+        .example = "  countersign replay -p harness.pub -d http://127.0.0.1:8746 -d http://127.0.0.1:8747 ledger.db\n",
+    };
+    int first = 0;
+    cs_result result = CS_UNCHECKED;
+    *parse = cs_options_parse(&usage, argc, argv, out, &first, &result);
+    if (*parse == CS_PARSE_STOP) return result;
+    command->input = argv[first];
+    return check_line(command, &out->err);
+}
+
+int cs_cmd_replay(int argc, char **argv) {
+    cs_key_harden_process();
+    cs_output out;
+    cs_output_begin(&out, "replay", argc, argv);
+    replay_command command = {
+        .runs = CS_MIN_RUNS,
+        .keeping = {.lock_wait_s = CS_LOCK_WAIT_MS / 1000},
+        .skew_s = CS_DEFAULT_SKEW_MS / 1000,
+    };
+    cs_parse parse = CS_PARSE_STOP;
+    cs_result result = replay_parse(&out, argc, argv, &command, &parse);
+    if (parse == CS_PARSE_GO && result == CS_OK) result = replay_input(&out, &command);
+    return cs_output_end(&out, result);
+}

@@ -1,0 +1,38 @@
+/* One entry, decoded for showing, and (with trusted keys) checked by itself. */
+#ifndef CS_CLI_SHOW_ENTRY_H
+#define CS_CLI_SHOW_ENTRY_H
+
+#include "records/dsse.h"
+#include "records/statement.h"
+#include "verify/pubkey.h"
+#include "verify/source.h"
+
+/* What was found in an entry. Start with all zero; end with cs_shown_free. */
+typedef struct cs_shown {
+    const cs_entry *entry; /* borrowed */
+    cs_envelope envelope;
+    bool enveloped; /* `envelope` is filled */
+    cs_statement statement;
+    bool stated; /* `statement` is filled */
+    cs_run_request *request;
+    cs_run_response *response;
+    bool checked;     /* with trusted keys; otherwise `result` is about decoding only */
+    cs_result result; /* CS_OK, or that of the first thing that went wrong */
+    cs_error err;
+} cs_shown;
+
+/* Decode as much as can be decoded; with `trust` (may be NULL) also check the signature, the record
+ * and the digests of this one entry. Order, chains and completeness are the matter of `verify`. */
+void cs_show_decode(const cs_entry *entry, const cs_trust *trust, cs_shown *out);
+void cs_shown_free(cs_shown *shown);
+
+/* "run", "session-call", "unanswered-call", "close", "link", "finding" or "unreadable". */
+const char *cs_shown_kind(const cs_shown *shown);
+
+/* "not-checked", "passed", "failed", "unsigned" (an entry without an envelope), "could-not-check". */
+const char *cs_shown_verification(const cs_shown *shown);
+
+/* The signed record, or what the response of a finding claims; NULL when there is none. Borrows. */
+const cs_run_record *cs_shown_record(const cs_shown *shown);
+
+#endif

@@ -1,0 +1,71 @@
+#include "cli/show_print.h"
+
+#include "cli/result.h"
+
+/* Add a member; a value that could not be made (NULL) is a failure. */
+static bool put(json_t *object, const char *name, json_t *value) {
+    return json_object_set_new(object, name, value) == 0;
+}
+
+static bool put_view(json_t *object, const char *name, cs_view text) {
+    return put(object, name, cs_json_of_text(text));
+}
+
+static bool put_row(json_t *object, const cs_ledger_row *row) {
+    return put(object, "added_unix_ms", json_integer((json_int_t)row->added_unix_ms)) &&
+           put_view(object, "daemon", row->daemon) &&
+           (row->code.len == 0 ||
+            (put_view(object, "finding_code", row->code) && put_view(object, "finding_detail", row->detail)));
+}
+
+static bool put_statement(json_t *object, const cs_statement *statement) {
+    if (statement->kind == CS_STATEMENT_CLOSE)
+        return put(object, "close",
+                   json_pack("{s:s, s:I, s:s}", "session", statement->close.session, "calls",
+                             (json_int_t)statement->close.calls, "last_record_sha256",
+                             statement->close.last_record_sha256));
+    if (statement->kind == CS_STATEMENT_LINK)
+        return put(object, "link",
+                   json_pack("{s:I, s:s, s:s, s:b}", "index", (json_int_t)statement->link.index, "previous_sha256",
+                             statement->link.previous_sha256, "entry_sha256", statement->link.entry_sha256,
+                             "checkpoint", (int)statement->link.checkpoint));
+    return put(object, "record_signed", json_true());
+}
+
+static bool put_message(json_t *object, const char *name, const char *base64_name, const ProtobufCMessage *message,
+                        cs_view bytes) {
+    if (bytes.ptr == NULL) return true;
+    return (message == NULL || put(object, name, cs_json_of_message(message))) &&
+           put(object, base64_name, cs_json_of_base64(bytes));
+}
+
+static bool put_full(json_t *object, const cs_shown *shown) {
+    const cs_entry *entry = shown->entry;
+    return put_message(object, "request", "request_base64", shown->request != NULL ? &shown->request->base : NULL,
+                       entry->request) &&
+           put_message(object, "response", "response_base64", shown->response != NULL ? &shown->response->base : NULL,
+                       entry->response) &&
+           (shown->response == NULL || put(object, "outputs", cs_json_of_outputs(shown->response))) &&
+           (entry->envelope.ptr == NULL || put_view(object, "envelope", entry->envelope));
+}
+
+static bool fill(json_t *object, const cs_shown *shown, bool full) {
+    const cs_run_record *record = cs_shown_record(shown);
+    return put(object, "number", json_integer((json_int_t)shown->entry->number)) &&
+           put(object, "kind", json_string(cs_shown_kind(shown))) &&
+           put(object, "verification", json_string(cs_shown_verification(shown))) &&
+           (!shown->enveloped || put(object, "keyid", json_string(shown->envelope.keyid))) &&
+           (shown->result == CS_OK || put(object, "error", cs_json_of_error(&shown->err))) &&
+           (shown->entry->row == NULL || put_row(object, shown->entry->row)) &&
+           (!shown->stated || put_statement(object, &shown->statement)) &&
+           (record == NULL || put(object, "record", cs_json_of_message(&record->base))) &&
+           (shown->request == NULL || put(object, "payload", json_string(cs_request_kind(shown->request)))) &&
+           (!full || put_full(object, shown));
+}
+
+json_t *cs_json_of_shown(const cs_shown *shown, bool full) {
+    json_t *object = json_object();
+    if (object != NULL && fill(object, shown, full)) return object;
+    json_decref(object);
+    return NULL;
+}

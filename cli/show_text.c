@@ -1,0 +1,133 @@
+#include "cli/show_print.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/payload.h"
+#include "cli/result.h"
+#include "records/text.h"
+
+/* A short escaped text for a column. */
+static void short_text(const ProtobufCBinaryData *bytes, char *out, size_t size) {
+    cs_escape_short(cs_bytes_view(bytes), out, size);
+}
+
+void cs_show_head(const cs_output *out) {
+    cs_say(out, "%-6s %-15s %-24s %-16s %-10s %-10s %-12s %s\n", "entry", "kind", "ended or added", "provider", "tier",
+           "payload", "result", "verification");
+}
+
+void cs_show_line(const cs_output *out, const cs_shown *shown) {
+    const cs_run_record *record = cs_shown_record(shown);
+    char provider[17] = "-";
+    char tier[11] = "-";
+    char digest[13] = "-";
+    char time[40] = "-";
+    if (shown->entry->row != NULL) cs_format_time(shown->entry->row->added_unix_ms, time, sizeof time);
+    if (record != NULL) {
+        short_text(&record->provider, provider, sizeof provider);
+        short_text(&record->isolation, tier, sizeof tier);
+        cs_format_time(record->ended_unix_ms, time, sizeof time);
+        ProtobufCBinaryData start = record->result_sha256;
+        if (start.len > sizeof digest - 1) start.len = sizeof digest - 1;
+        short_text(&start, digest, sizeof digest);
+    }
+    cs_say(out, "%-6" PRIu64 " %-15s %-24s %-16s %-10s %-10s %-12s %s", shown->entry->number, cs_shown_kind(shown),
+           time, provider, tier, shown->request != NULL ? cs_request_kind(shown->request) : "-", digest,
+           cs_shown_verification(shown));
+    if (shown->entry->finding && shown->entry->row != NULL) {
+        char code[40];
+        cs_escape_short(shown->entry->row->code, code, sizeof code);
+        cs_say(out, " (%s)", code);
+    }
+    if (shown->result != CS_OK) cs_say(out, " [%s]", cs_code_name(shown->err.code));
+    cs_say(out, "\n");
+}
+
+/* ---- one entry in full ---------------------------------------------------------------------- */
+
+static void say_number(const cs_output *out, const char *label, uint64_t value) {
+    cs_say(out, "  %-18s %" PRIu64 "\n", label, value);
+}
+
+static void say_time(const cs_output *out, const char *label, int64_t unix_ms) {
+    char text[40];
+    cs_format_time(unix_ms, text, sizeof text);
+    cs_say(out, "  %-18s %s\n", label, text);
+}
+
+static void say_record(const cs_output *out, const cs_run_record *record, bool is_signed) {
+    cs_say(out, "%s\n", is_signed ? "record, as signed:" : "record, as the response claims it (unsigned):");
+    say_number(out, "version", record->version);
+    cs_say_field(out, "provider", &record->provider);
+    cs_say_field(out, "tier", &record->isolation);
+    cs_say_field(out, "environment", &record->environment);
+    cs_say_field(out, "policy", &record->policy);
+    cs_say_field(out, "software", &record->software_identity);
+    cs_say_field(out, "software rule", &record->software_rule_id);
+    say_time(out, "started", record->started_unix_ms);
+    say_time(out, "ended", record->ended_unix_ms);
+    cs_say_field(out, "unanswered", &record->unanswered);
+    cs_say_field(out, "session", &record->session);
+    if (record->session.len > 0) say_number(out, "sequence", record->sequence);
+    cs_say_field(out, "previous record", &record->previous_sha256);
+    cs_say_field(out, "request sha256", &record->request_sha256);
+    cs_say_field(out, "result sha256", &record->result_sha256);
+    cs_say_field(out, "record sha256", &record->record_sha256);
+}
+
+static void say_row(const cs_output *out, const cs_ledger_row *row) {
+    if (row == NULL) return;
+    char text[300];
+    say_time(out, "added", row->added_unix_ms);
+    cs_escape_short(row->daemon, text, sizeof text);
+    cs_say(out, "  %-18s %s\n", "daemon", text);
+    if (row->code.len == 0) return;
+    cs_escape_short(row->code, text, sizeof text);
+    cs_say(out, "  %-18s %s\n", "code", text);
+    cs_say_bytes(out, "  detail:            ", row->detail, 0, 0);
+}
+
+static void say_verification(const cs_output *out, const cs_shown *shown) {
+    const char *word = cs_shown_verification(shown);
+    if (strcmp(word, "not-checked") == 0)
+        cs_say(out, "  signature not checked here: name the public key that you trust with -p\n");
+    else if (strcmp(word, "passed") == 0)
+        cs_say(out,
+               "  signature and record of this entry verified with key %s; order and completeness are the matter of "
+               "`verify`\n",
+               shown->envelope.keyid);
+    else
+        cs_say(out, "  verification: %s\n", word);
+    if (shown->result != CS_OK) cs_say(out, "  trouble: %s [%s]\n", shown->err.message, cs_code_name(shown->err.code));
+}
+
+static void say_statement(const cs_output *out, const cs_statement *statement) {
+    if (statement->kind == CS_STATEMENT_CLOSE) {
+        cs_say(out, "close of session %s\n  after %" PRIu64 " calls, the last record %s\n", statement->close.session,
+               statement->close.calls, statement->close.last_record_sha256);
+    } else if (statement->kind == CS_STATEMENT_LINK) {
+        cs_say(out, "link of line %" PRIu64 "%s\n  previous line      %s\n  entry              %s\n",
+               statement->link.index, statement->link.checkpoint ? ", a checkpoint" : "",
+               statement->link.previous_sha256, statement->link.entry_sha256);
+    }
+}
+
+void cs_show_full(const cs_output *out, const cs_shown *shown) {
+    const cs_run_record *record = cs_shown_record(shown);
+    cs_say(out, "entry %" PRIu64 ": %s\n", shown->entry->number, cs_shown_kind(shown));
+    say_verification(out, shown);
+    say_row(out, shown->entry->row);
+    if (shown->stated) say_statement(out, &shown->statement);
+    if (record != NULL) say_record(out, record, shown->stated);
+    if (shown->request != NULL) cs_say_request(out, shown->request);
+    if (shown->response != NULL) {
+        cs_say(out, "response: %s, sandbox took %" PRId64 " ms\n", cs_response_kind(shown->response),
+               shown->response->duration_ms);
+        cs_say_result(out, shown->response, 0, 0);
+    } else if (shown->entry->response.ptr != NULL) {
+        cs_say(out, "response: %zu bytes that are no answer of the wire\n", shown->entry->response.len);
+        cs_say_bytes(out, "      | ", shown->entry->response, 0, 0);
+    }
+}

@@ -1,0 +1,39 @@
+/* One run from its files to its artifacts: work folder, steps in order, one deadline, nothing left over.
+ *
+ * javascript: the code is written to main.cjs and run with node. project: the files are written, each
+ * step runs as `/bin/sh -c STEP` in the work folder; a step that ends with another code than 0 is
+ * the last one; whatever a step leaves running is ended with it. Then the artifacts are read.
+ */
+#ifndef LD_JOB_H
+#define LD_JOB_H
+
+#include "examples/localdaemon/daemon.h"
+#include "examples/localdaemon/launch.h"
+#include "records/request.h"
+
+typedef struct ld_artifact {
+    cs_view path;   /* borrows from the request */
+    size_t content; /* offset in `contents` */
+    size_t len;
+} ld_artifact;
+
+typedef struct ld_job {
+    ld_output outputs[CS_MAX_STEPS];
+    size_t output_count;
+    Plimsoll__V1__ProjectOutcome outcome; /* of a project */
+    cs_buf detail;
+    ld_artifact artifacts[CS_MAX_ARTIFACTS];
+    size_t artifact_count;
+    cs_buf contents; /* of the artifacts, one after the other */
+    bool artifacts_truncated;
+    int64_t started_unix_ms;
+    int64_t ended_unix_ms;
+    int64_t duration_ms;
+} ld_job;
+
+/* Run a valid request of kind javascript or project. Gives *out (ld_job_free, also after a failure). A
+ * failure is the daemon's: CS_CODE_INTERRUPTED when it stops, others for the machine's. */
+CS_MUST_CHECK cs_result ld_job_run(ld_daemon *daemon, const cs_run_request *request, ld_job *out, cs_error *err);
+void ld_job_free(ld_job *job);
+
+#endif

@@ -1,0 +1,109 @@
+#include "examples/localdaemon/keeper.h"
+
+#include "examples/localdaemon/ending.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+const char *ld_stage_word(int32_t stage) {
+    static const char *const words[] = {"started", "fork",   "streams",  "limits", "user",
+                                        "folder",  "Landlock", "seccomp", "execute"};
+    return stage >= 0 && (size_t)stage < sizeof(words) / sizeof(words[0]) ? words[stage] : "unknown";
+}
+
+static void close_between(int first, int last) {
+    if (first <= last) syscall(SYS_close_range, (unsigned)first, (unsigned)last, 0);
+}
+
+void ld_close_others(int *keep, size_t count) {
+    for (size_t i = 1; i < count; i++)
+        for (size_t j = i; j > 0 && keep[j - 1] > keep[j]; j--) {
+            int swap = keep[j];
+            keep[j] = keep[j - 1];
+            keep[j - 1] = swap;
+        }
+    int next = 3;
+    for (size_t i = 0; i < count; i++) {
+        if (keep[i] < next) continue;
+        close_between(next, keep[i] - 1);
+        next = keep[i] + 1;
+    }
+    syscall(SYS_close_range, (unsigned)next, ~0u, 0);
+}
+
+/* The keeper must outlive whatever a terminal or the daemon's stop sends to the group. */
+static void ignore_signals(void) {
+    static const int ignored[] = {SIGHUP, SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM};
+    struct sigaction action = {.sa_handler = SIG_IGN};
+    for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++) sigaction(ignored[i], &action, NULL);
+}
+
+/* Start the command. 0 and an errno in the report on failure. */
+static pid_t start(const ld_plan *plan, ld_report *report) {
+    int failed[2];
+    report->stage = LD_STAGE_FORK;
+    if (pipe2(failed, O_CLOEXEC) != 0) {
+        report->error = errno;
+        return 0;
+    }
+    pid_t pid = _Fork();
+    if (pid < 0) {
+        report->error = errno;
+        return 0;
+    }
+    if (pid == 0) ld_confined(plan, failed[1]);
+    close(failed[1]);
+    close(plan->output);
+    close(plan->errors);
+    int32_t message[2];
+    ssize_t got;
+    do {
+        got = read(failed[0], message, sizeof(message));
+    } while (got < 0 && errno == EINTR);
+    close(failed[0]);
+    report->stage = got == (ssize_t)sizeof(message) ? message[0] : LD_STAGE_STARTED;
+    report->error = got == (ssize_t)sizeof(message) ? message[1] : 0;
+    return pid;
+}
+
+/* Wait for the command's end or the daemon's word. */
+static void watch(const ld_plan *plan, pid_t pid, ld_report *report) {
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    struct pollfd watched[2] = {{.fd = fd, .events = POLLIN}, {.fd = plan->control, .events = POLLIN}};
+    while (fd >= 0 && poll(watched, 2, -1) < 0 && errno == EINTR) continue;
+    if (fd >= 0 && (watched[0].revents & POLLIN) != 0) {
+        int status = 0;
+        report->ended = waitpid(pid, &status, 0) == pid;
+        report->status = status;
+    }
+    /* Not yet a process of the run's user when the word came early: by its id, too. */
+    if (!report->ended) kill(pid, SIGKILL);
+    if (fd >= 0) close(fd);
+}
+
+_Noreturn void ld_keeper(const ld_plan *plan) {
+    int keep[] = {plan->output,  plan->errors,    plan->report,   plan->control,
+                  plan->ruleset, plan->passed[0], plan->passed[1], plan->lock};
+    ld_close_others(keep, sizeof(keep) / sizeof(keep[0]));
+    ignore_signals();
+    setsid();
+    ld_report report = {0};
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0) {
+        report.stage = LD_STAGE_FORK;
+        report.error = errno;
+    } else {
+        pid_t pid = start(plan, &report);
+        if (pid > 0) watch(plan, pid, &report);
+    }
+    bool other_user = (plan->guards & LD_GUARD_USER) != 0;
+    report.clean = ld_end_children(plan->uid, other_user ? plan->killer : plan->uid);
+    /* A daemon that is gone doesn't read this, and nobody else has to. */
+    ssize_t written = write(plan->report, &report, sizeof(report));
+    _exit(written == (ssize_t)sizeof(report) ? 0 : 1);
+}

@@ -1,0 +1,99 @@
+#include "examples/localdaemon/options.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *ld_options_help(void) {
+    return "usage: localdaemon --provider process|container --clients FILE [options]\n"
+           "\n"
+           "Runs code sent to it over the plimsoll.v1 interface behind the walls of one provider, and states\n"
+           "what ran. Prints its URL when it is ready. Ends on SIGTERM or SIGINT.\n"
+           "\n"
+           "  --provider NAME       process: Landlock, seccomp, limits, a user of its own (as root)\n"
+           "                        container: bubblewrap, the same filter and limits\n"
+           "  --listen ADDR:PORT    loopback only (127.0.0.1:8746); port 0 takes any free one\n"
+           "  --clients FILE        who may call: {\"clients\":[{\"id\":\"ci\",\"token_sha256\":\"<hex>\",\n"
+           "                        \"scopes\":[\"code:run\"]}]}, the hash from: printf %s TOKEN | sha256sum\n"
+           "  --open                no clients file: whoever reaches the address may run code\n"
+           "  --max-concurrent N    runs at the same time (4); more are refused\n"
+           "  --node PATH           the node program (looked up)\n"
+           "  --protocol N          protocol number to serve (3)\n"
+           "  --check               try every guard, tell what holds, and exit\n"
+           "\n"
+           "Exit: 0 stopped or all checks passed, 2 usage, 5 it can't serve here (the reason is on stderr).\n";
+}
+
+static bool read_number(const char *text, unsigned max, unsigned *out) {
+    size_t len = strlen(text);
+    if (len < 1 || len > 4 || strspn(text, "0123456789") != len) return false;
+    unsigned long value = strtoul(text, NULL, 10);
+    if (value < 1 || value > max) return false;
+    *out = (unsigned)value;
+    return true;
+}
+
+enum { OPT_PROVIDER = 1, OPT_LISTEN, OPT_CLIENTS, OPT_OPEN, OPT_MAX, OPT_NODE, OPT_PROTOCOL, OPT_CHECK, OPT_HELP };
+
+static const struct option known[] = {
+    {"provider", required_argument, NULL, OPT_PROVIDER}, {"listen", required_argument, NULL, OPT_LISTEN},
+    {"clients", required_argument, NULL, OPT_CLIENTS},   {"open", no_argument, NULL, OPT_OPEN},
+    {"max-concurrent", required_argument, NULL, OPT_MAX}, {"node", required_argument, NULL, OPT_NODE},
+    {"protocol", required_argument, NULL, OPT_PROTOCOL}, {"check", no_argument, NULL, OPT_CHECK},
+    {"help", no_argument, NULL, OPT_HELP},               {NULL, 0, NULL, 0}};
+
+/* NULL, or what is wrong with the option's value. */
+static const char *take(int option, const char *value, ld_options *out, bool *provider) {
+    switch (option) {
+    case OPT_PROVIDER:
+        *provider = true;
+        out->kind = strcmp(value, "container") == 0 ? LD_CONTAINER : LD_PROCESS;
+        return strcmp(value, "process") == 0 || out->kind == LD_CONTAINER ? NULL : "--provider is process or container";
+    case OPT_LISTEN:
+        out->listen = value;
+        return NULL;
+    case OPT_CLIENTS:
+        out->clients = value;
+        return NULL;
+    case OPT_OPEN:
+        out->open = true;
+        return NULL;
+    case OPT_MAX:
+        return read_number(value, 64, &out->max_concurrent) ? NULL : "--max-concurrent is a number from 1 to 64";
+    case OPT_NODE:
+        out->node = value;
+        return value[0] == '/' ? NULL : "--node is an absolute path";
+    case OPT_PROTOCOL:
+        return read_number(value, CS_PROTOCOL, &out->protocol) ? NULL : "--protocol is a number from 1 to 3";
+    case OPT_CHECK:
+        out->check = true;
+        return NULL;
+    case OPT_HELP:
+        out->help = true;
+        return NULL;
+    default:
+        return "an option is unknown, or lacks its value";
+    }
+}
+
+cs_result ld_options_read(int argc, char **argv, ld_options *out, cs_error *err) {
+    *out = (ld_options){.listen = "127.0.0.1:8746", .max_concurrent = 4, .protocol = CS_PROTOCOL};
+    bool provider = false;
+    optind = 1;
+    opterr = 0;
+    for (int option = getopt_long(argc, argv, "", known, NULL); option != -1; option = getopt_long(argc, argv, "", known, NULL)) {
+        const char *wrong = take(option, optarg, out, &provider);
+        if (wrong != NULL) return cs_fail(err, CS_CODE_USAGE, "%s; see localdaemon --help", wrong);
+    }
+    if (out->help) return CS_OK;
+    if (optind < argc) return cs_fail(err, CS_CODE_USAGE, "%s is no option; see localdaemon --help", argv[optind]);
+    if (!provider) return cs_fail(err, CS_CODE_USAGE, "--provider is missing: process or container");
+    if (out->check) return CS_OK;
+    if (out->open && out->clients != NULL) return cs_fail(err, CS_CODE_USAGE, "--open and --clients exclude each other");
+    if (!out->open && out->clients == NULL)
+        return cs_fail(err, CS_CODE_USAGE,
+                       "who may call? Give --clients FILE with {\"clients\":[{\"id\":\"ci\",\"token_sha256\":\"<the hex digits "
+                       "that printf %%s TOKEN | sha256sum prints>\",\"scopes\":[\"code:run\"]}]}, or --open to let in "
+                       "whoever reaches the address");
+    return CS_OK;
+}

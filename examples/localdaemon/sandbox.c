@@ -1,0 +1,109 @@
+#include "examples/localdaemon/sandbox.h"
+
+#include "examples/localdaemon/landlock.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STANDARD_PATH "/usr/local/bin:/usr/bin:/bin"
+
+const char *ld_guard_word(ld_guard guard) {
+    static const struct {
+        ld_guard guard;
+        const char *word;
+    } words[LD_GUARD_COUNT] = {
+        {LD_GUARD_USER, "user"},           {LD_GUARD_FILES, "files"},         {LD_GUARD_TCP, "tcp"},
+        {LD_GUARD_ABSTRACT, "abstract"},   {LD_GUARD_SIGNALS, "signals"},     {LD_GUARD_SYSCALLS, "syscalls"},
+        {LD_GUARD_SOCKETS, "sockets"},     {LD_GUARD_PROCESSES, "processes"}, {LD_GUARD_MEMORY, "memory"},
+        {LD_GUARD_FILE_SIZE, "file-size"}, {LD_GUARD_MOUNTS, "mounts"},       {LD_GUARD_PIDS, "pids"},
+        {LD_GUARD_NETWORK, "network"},     {LD_GUARD_IPC, "ipc"},
+    };
+    for (size_t i = 0; i < LD_GUARD_COUNT; i++)
+        if (words[i].guard == guard) return words[i].word;
+    return "unknown";
+}
+
+/* A program by its name in the standard path, or by an absolute path; resolved, so that a rule for it
+ * names the file itself. */
+static cs_result find_program(const char *name, char out[PATH_MAX], cs_error *err) {
+    static const char *const folders[] = {"/usr/local/bin", "/usr/bin", "/bin"};
+    char candidate[PATH_MAX];
+    if (name[0] == '/') {
+        if (access(name, X_OK) == 0 && realpath(name, out) != NULL) return CS_OK;
+        return cs_fail(err, CS_CODE_IO, "%s can't be started: %s", name, strerror(errno));
+    }
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+        snprintf(candidate, sizeof(candidate), "%s/%s", folders[i], name);
+        if (access(candidate, X_OK) == 0 && realpath(candidate, out) != NULL) return CS_OK;
+    }
+    return cs_fail(err, CS_CODE_IO, "no %s in %s; install it (Debian: %s) or name it with --node PATH", name,
+                   STANDARD_PATH, strcmp(name, "bwrap") == 0 ? "bubblewrap" : "nodejs");
+}
+
+/* PATH inside: the standard one, with Node's folder in front when it lies elsewhere. */
+static void set_path_variable(ld_sandbox *out) {
+    if (strncmp(out->node, "/usr/bin/", 9) == 0 || strncmp(out->node, "/usr/local/bin/", 15) == 0) {
+        snprintf(out->path_variable, sizeof(out->path_variable), "%s", STANDARD_PATH);
+        return;
+    }
+    size_t folder = (size_t)(strrchr(out->node, '/') - out->node);
+    snprintf(out->path_variable, sizeof(out->path_variable), "%.*s:%s", (int)folder, out->node, STANDARD_PATH);
+}
+
+static uint32_t guards_on_offer(const ld_sandbox *sandbox) {
+    uint32_t guards = sandbox->kind == LD_PROCESS ? LD_GUARDS_PROCESS : LD_GUARDS_CONTAINER;
+    if (!sandbox->root) guards &= ~(uint32_t)(LD_GUARD_USER | LD_GUARD_PROCESSES);
+    if (sandbox->landlock_abi < 6) guards &= ~(uint32_t)(LD_GUARD_ABSTRACT | LD_GUARD_SIGNALS);
+    if (sandbox->landlock_abi < 4) guards &= ~(uint32_t)LD_GUARD_TCP;
+    return guards;
+}
+
+cs_result ld_sandbox_init(ld_sandbox *out, ld_kind kind, const char *node, cs_error *err) {
+    memset(out, 0, sizeof(*out));
+    out->kind = kind;
+    out->name = kind == LD_PROCESS ? "process" : "container";
+    out->tier = kind == LD_PROCESS ? CS_TIER_PROCESS : CS_TIER_CONTAINER;
+    out->root = geteuid() == 0;
+    out->landlock_abi = ld_landlock_abi();
+    out->limits = LD_LIMITS_SERVING;
+    out->guards = guards_on_offer(out);
+    cs_result result = ld_filter_build(out->guards & LD_GUARDS_FILTER, &out->filter, err);
+    if (result == CS_OK) result = find_program(node != NULL ? node : "node", out->node, err);
+    if (result != CS_OK) return result;
+    set_path_variable(out);
+    if (kind == LD_CONTAINER) return find_program("bwrap", out->bwrap, err);
+    if (out->landlock_abi < 1)
+        return cs_fail(err, CS_CODE_IO,
+                       "this kernel offers no Landlock, so the provider process has no wall around files; use "
+                       "--provider container, or a kernel of 5.13 or later with Landlock enabled");
+    return CS_OK;
+}
+
+void ld_sandbox_free(ld_sandbox *sandbox) {
+    ld_filter_free(&sandbox->filter);
+}
+
+bool ld_sandbox_policy(const ld_sandbox *sandbox, cs_buf *out) {
+    const ld_limits *limits = &sandbox->limits;
+    if (!cs_buf_printf(out, "localdaemon policy 1\nprovider %s\ntier %s\n", sandbox->name, cs_tier_word(sandbox->tier)))
+        return false;
+    for (uint32_t bit = 0; bit < LD_GUARD_COUNT; bit++)
+        if ((sandbox->guards & (1u << bit)) != 0 && !cs_buf_printf(out, "guard %s\n", ld_guard_word((ld_guard)(1u << bit))))
+            return false;
+    if (sandbox->kind == LD_PROCESS && !cs_buf_printf(out, "landlock-abi %d\n", sandbox->landlock_abi)) return false;
+    if (!cs_buf_printf(out,
+                       "process-data-bytes %" PRIu64 "\nfile-bytes %" PRIu64 "\nopen-files %" PRIu64
+                       "\nprocess-cpu-seconds %" PRIu64 "\n",
+                       limits->data_bytes, limits->file_bytes, limits->open_files, limits->cpu_seconds))
+        return false;
+    if ((sandbox->guards & LD_GUARD_PROCESSES) != 0 && !cs_buf_printf(out, "processes %" PRIu64 "\n", limits->processes))
+        return false;
+    if (!cs_buf_printf(out, "default-run-ms %d\nstream-bytes %u\nartifact-bytes %u\n", LD_DEFAULT_RUN_MS, LD_STREAM_CAP,
+                       LD_ARTIFACTS_CAP))
+        return false;
+    return ld_filter_describe(out);
+}

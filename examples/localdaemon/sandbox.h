@@ -1,0 +1,94 @@
+/* What every part of the daemon knows of the sandbox: the provider, its guards and its limits.
+ *
+ * Two providers. "process" (tier process) is a child of its own with Landlock, a seccomp filter,
+ * resource limits and, when the daemon is root, a user of its own. "container" (tier container) is
+ * bubblewrap: namespaces, a file system of its own, the same filter and the same limits.
+ *
+ * A guard is a wall that can be shown to hold: the smoke test (smoke.h) tries each of them at the
+ * start, once up and once down.
+ */
+#ifndef LD_SANDBOX_H
+#define LD_SANDBOX_H
+
+#include "examples/localdaemon/filter.h"
+#include "records/tier.h"
+#include <limits.h>
+#include <sys/types.h>
+
+typedef enum ld_guard {
+    LD_GUARD_USER = 1u << 0,      /* a user of its own (root only) */
+    LD_GUARD_FILES = 1u << 1,     /* process: Landlock on files */
+    LD_GUARD_TCP = 1u << 2,       /* process: Landlock on TCP (ABI 4) */
+    LD_GUARD_ABSTRACT = 1u << 3,  /* process: Landlock on abstract sockets (ABI 6) */
+    LD_GUARD_SIGNALS = 1u << 4,   /* process: Landlock on signals (ABI 6) */
+    LD_GUARD_SYSCALLS = 1u << 5,  /* seccomp: system calls that no program of a run needs */
+    LD_GUARD_SOCKETS = 1u << 6,   /* seccomp: no socket of any family; socketpair stays */
+    LD_GUARD_PROCESSES = 1u << 7, /* RLIMIT_NPROC (root only: it counts per user) */
+    LD_GUARD_MEMORY = 1u << 8,    /* RLIMIT_DATA, per process */
+    LD_GUARD_FILE_SIZE = 1u << 9, /* RLIMIT_FSIZE */
+    LD_GUARD_MOUNTS = 1u << 10,   /* container: a file system of its own */
+    LD_GUARD_PIDS = 1u << 11,     /* container: process ids of its own */
+    LD_GUARD_NETWORK = 1u << 12,  /* container: an empty network of its own */
+    LD_GUARD_IPC = 1u << 13       /* container: System V IPC of its own */
+} ld_guard;
+
+#define LD_GUARD_COUNT 14u
+#define LD_GUARDS_PROCESS 0x03ffu /* all that "process" can have */
+#define LD_GUARDS_LANDLOCK (LD_GUARD_FILES | LD_GUARD_TCP | LD_GUARD_ABSTRACT | LD_GUARD_SIGNALS)
+#define LD_GUARDS_FILTER (LD_GUARD_SYSCALLS | LD_GUARD_SOCKETS)
+#define LD_GUARDS_SHARED                                                                                               \
+    (LD_GUARD_USER | LD_GUARDS_FILTER | LD_GUARD_PROCESSES | LD_GUARD_MEMORY | LD_GUARD_FILE_SIZE)
+#define LD_GUARDS_CONTAINER                                                                                            \
+    (LD_GUARDS_SHARED | LD_GUARD_MOUNTS | LD_GUARD_PIDS | LD_GUARD_NETWORK | LD_GUARD_IPC)
+
+const char *ld_guard_word(ld_guard guard); /* "files", "tcp", ... */
+
+/* Limits of one process of a run, and of all of them together where it says so. */
+typedef struct ld_limits {
+    uint64_t data_bytes; /* private writable memory of one process; WebAssembly reserves far more than it uses,
+                            so address space (RLIMIT_AS) can't be bounded */
+    uint64_t processes;  /* processes and threads of the whole run */
+    uint64_t file_bytes; /* size of one file */
+    uint64_t open_files;
+    uint64_t cpu_seconds;
+} ld_limits;
+
+#define LD_LIMITS_SERVING                                                                                              \
+    ((ld_limits){.data_bytes = 1024ull << 20,                                                                          \
+                 .processes = 256,                                                                                     \
+                 .file_bytes = 256ull << 20,                                                                           \
+                 .open_files = 1024,                                                                                   \
+                 .cpu_seconds = 600})
+
+#define LD_DEFAULT_RUN_MS 60000
+#define LD_STREAM_CAP (256u * 1024u)            /* stdout and stderr, each, per step */
+#define LD_ARTIFACTS_CAP (8u * 1024u * 1024u)   /* contents of all artifacts together */
+#define LD_PATH_MAX 128u                        /* of a path below the base directory */
+
+typedef enum ld_kind { LD_PROCESS, LD_CONTAINER } ld_kind;
+
+/* Fixed when the daemon starts. */
+typedef struct ld_sandbox {
+    ld_kind kind;
+    const char *name; /* the provider's name on the wire */
+    cs_tier tier;
+    bool root;           /* the daemon may give runs a user of their own */
+    uint32_t guards;     /* what is in force while it serves */
+    int landlock_abi;    /* 0: the kernel has none */
+    ld_limits limits;
+    ld_filter filter;    /* for the filter guards among `guards` */
+    char node[PATH_MAX]; /* absolute, without symbolic links */
+    char bwrap[PATH_MAX];
+    char path_variable[PATH_MAX + 64]; /* PATH inside */
+} ld_sandbox;
+
+/* Find out what the kernel offers and where the programs are. `node` may be NULL: looked up.
+ * CS_UNCHECKED when something is missing. End with ld_sandbox_free, also after a failure. */
+CS_MUST_CHECK cs_result ld_sandbox_init(ld_sandbox *out, ld_kind kind, const char *node, cs_error *err);
+void ld_sandbox_free(ld_sandbox *sandbox);
+
+/* Append the policy text: provider, guards and limits, one per line, the same for the same
+ * configuration. Its SHA-256 is what records call the policy. */
+CS_MUST_CHECK bool ld_sandbox_policy(const ld_sandbox *sandbox, cs_buf *out);
+
+#endif

@@ -1,0 +1,49 @@
+/* A slot is the place of one run: its user, its folders. Slots are numbered over all daemons of the
+ * machine, by byte-range locks on one file that end with the process that holds them, so that two
+ * daemons never share a user. The lowest free number is taken: the paths that a program sees are then
+ * the same from run to run, as long as runs do not overlap.
+ */
+#ifndef LD_SLOT_H
+#define LD_SLOT_H
+
+#include "examples/localdaemon/sandbox.h"
+#include <pthread.h>
+
+#define LD_SLOTS 128u
+#define LD_FIRST_UID 64000u /* two users for each slot: the run's, and the one that may kill it */
+
+typedef struct ld_slots {
+    pthread_mutex_t mutex;
+    bool root;
+    int lock_fd;              /* every keeper inherits it: a slot is held until the last of them has ended */
+    char base[LD_PATH_MAX];
+    bool used[LD_SLOTS];
+} ld_slots;
+
+typedef struct ld_slot {
+    unsigned number;
+    uid_t uid;    /* the daemon's own when it is not root */
+    uid_t killer; /* the same */
+    char work[LD_PATH_MAX];
+    char tmp[LD_PATH_MAX];
+    int folder_fd; /* holds work and tmp; not open to the run's user */
+    int work_fd;
+} ld_slot;
+
+/* Make or check the base directory: /tmp/localdaemon for root, /tmp/localdaemon-<uid> otherwise. It must
+ * belong to this user and be writable for nobody else. End with ld_slots_close. */
+CS_MUST_CHECK cs_result ld_slots_open(ld_slots *slots, cs_error *err);
+void ld_slots_close(ld_slots *slots);
+
+/* Take a free slot with fresh, empty folders and no process left of its user. `from_top` takes the
+ * highest number: the container provider shows fixed paths and leaves the low numbers alone. */
+CS_MUST_CHECK cs_result ld_slot_take(ld_slots *slots, bool from_top, ld_slot *out, cs_error *err);
+
+/* Remove the folders and give the slot back. When that fails the slot stays taken: what could not be
+ * cleaned is never used again. */
+CS_MUST_CHECK cs_result ld_slot_return(ld_slots *slots, ld_slot *slot, cs_error *err);
+
+/* Keep the slot taken for good: a process of its user may still run. */
+void ld_slot_abandon(ld_slot *slot);
+
+#endif

@@ -1,0 +1,18 @@
+/* The smoke test: before the daemon serves, each guard is tried with a small attempt to break out that must
+ * fail, and the same attempt is made with that guard down, where it must succeed. An attempt that would fail
+ * anyway shows nothing of the guard. */
+#ifndef LD_SMOKE_H
+#define LD_SMOKE_H
+
+#include "examples/localdaemon/slot.h"
+#include <stdio.h>
+
+/* Try everything. `details` (may be NULL) gets a line for each attempt. CS_FAILED when a guard does not hold
+ * or was not shown to hold, with its name; CS_UNCHECKED when a program can't be run at all. Call before any
+ * thread is started. */
+CS_MUST_CHECK cs_result ld_smoke(const ld_sandbox *sandbox, ld_slots *slots, FILE *details, cs_error *err);
+
+/* Tell (ld_log) which guards are not on offer here, and why. */
+void ld_smoke_missing(const ld_sandbox *sandbox);
+
+#endif

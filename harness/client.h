@@ -1,0 +1,66 @@
+/* Calls to a daemon: Connect unary over HTTP/1.1 with libcurl (docs/FORMAT.md, "The wire").
+ *
+ * A call ends in exactly one of four states; only `answered` gives a message. Nothing is retried.
+ * No redirects, no proxy, no netrc, a fresh connection each; time and size are bounded.
+ */
+#ifndef CS_HARNESS_CLIENT_H
+#define CS_HARNESS_CLIENT_H
+
+#include "records/wire.h"
+
+#define CS_TOKEN_VARIABLE "PLIMSOLL_CALLER_TOKEN"
+
+typedef enum cs_codec { CS_CODEC_BINARY, CS_CODEC_JSON } cs_codec;
+
+typedef struct cs_client_config {
+    const char *base_url;  /* http or https, host, optional port and path prefix */
+    const char *token;     /* bearer token; NULL or empty: none. Visible ASCII, at most 4096 bytes */
+    cs_codec codec;
+    bool allow_cleartext;  /* http to a host that is not loopback */
+    const char *ca_file;   /* PEM bundle instead of the system's; NULL: the system's */
+    int64_t timeout_ms;    /* 0: CS_CLIENT_TIMEOUT_MS */
+    int64_t connect_timeout_ms; /* 0: 10 s */
+    size_t max_answer;     /* 0: CS_MAX_ANSWER_BYTES */
+} cs_client_config;
+
+typedef struct cs_client cs_client;
+
+typedef enum cs_call_state { CS_CALL_UNSENT, CS_CALL_REFUSED, CS_CALL_UNANSWERED, CS_CALL_ANSWERED } cs_call_state;
+
+/* What became of one call. End with cs_outcome_free. */
+typedef struct cs_outcome {
+    cs_call_state state;
+    cs_error err;              /* code and text, unless answered */
+    bool http;                 /* an HTTP status line was received */
+    int http_status;           /* only when http */
+    bool bound;                /* the answer carried exactly our request id */
+    cs_connect_code connect;   /* of an error answer */
+    cs_reason reason;          /* when refused, or unsent (environment; request for our validation) */
+    bool elsewhere;            /* another daemon could take the request */
+    char request_id[CS_REQUEST_ID_DIGITS + 1];
+    int64_t sent_unix_ms;      /* our clock when the call began */
+    int64_t received_unix_ms;  /* and when it ended */
+    cs_buf bytes;              /* answered: the binary message (as received, or encoded from its JSON) */
+    cs_buf raw;                /* the body as received, whatever it was; may be cut at max_answer */
+    ProtobufCMessage *message; /* answered: decoded from bytes */
+} cs_outcome;
+
+/* Check the configuration. Gives *out. CS_CODE_UNSENT_URL (class CS_NOT_RUN) for a URL with user
+ * info, query, fragment or another scheme, and for cleartext to a host that is not loopback;
+ * CS_CODE_REQUEST_INVALID (the same class) for a token that cannot stand in a header. Copies all
+ * strings; the token is wiped when freed. A client never changes: several threads may use one. */
+CS_MUST_CHECK cs_result cs_client_new(const cs_client_config *config, cs_client **out, cs_error *err);
+void cs_client_free(cs_client *client);
+const char *cs_client_url(const cs_client *client); /* normalised base URL; borrows */
+
+/* The two calls. The result is the class of the state: CS_OK answered, CS_NOT_RUN refused or
+ * unsent, CS_MAYBE_RAN unanswered, CS_UNCHECKED when something of ours failed before sending.
+ * *outcome is always filled. cs_client_run sends `request_bytes`, the canonical encoding of
+ * `request`, (or its JSON form with CS_CODEC_JSON); more than CS_MAX_REQUEST_BYTES is
+ * CS_CODE_REQUEST_INVALID. */
+CS_MUST_CHECK cs_result cs_client_describe(cs_client *client, cs_outcome *outcome);
+CS_MUST_CHECK cs_result cs_client_run(cs_client *client, const cs_run_request *request,
+                                      cs_view request_bytes, cs_outcome *outcome);
+void cs_outcome_free(cs_outcome *outcome);
+
+#endif

@@ -1,0 +1,35 @@
+/* The ledger writer: append-only SQLite (docs/FORMAT.md, "Ledger").
+ *
+ * WAL, synchronous FULL, STRICT tables. An append is one transaction and durable when the function
+ * returns CS_OK. Several processes may append at once; each waits up to `lock_wait_ms` for the
+ * others. UPDATE and DELETE are refused by triggers.
+ */
+#ifndef CS_HARNESS_LEDGER_H
+#define CS_HARNESS_LEDGER_H
+
+#include "records/error.h"
+#include "verify/schema.h"
+
+#define CS_LOCK_WAIT_MS 10000
+
+typedef struct cs_ledger cs_ledger;
+
+/* Open, or create with mode 0600 where there is none. Gives *out. CS_CODE_LEDGER_MISSING (no such
+ * folder), _FOREIGN, _VERSION (newer than this program), _SCHEMA, _CORRUPT, _LOCKED, _FULL, _WRITE;
+ * each message says what to do. */
+CS_MUST_CHECK cs_result cs_ledger_open(const char *path, int lock_wait_ms, cs_ledger **out, cs_error *err);
+void cs_ledger_close(cs_ledger *ledger);
+
+/* Append one row. Of `row`, the caller sets kind, added_unix_ms, daemon, code, detail, request,
+ * response, envelope, describe_before, describe_after and record_sha256; id, previous_sha256 and
+ * row_sha256 are set here. *id is the new row's. */
+CS_MUST_CHECK cs_result cs_ledger_append(cs_ledger *ledger, const cs_ledger_row *row, int64_t *id, cs_error *err);
+
+/* When an append fails after a call was answered: keep what was to be appended in a new file
+ * (0600, exclusive) beside the ledger, or else in the current folder, or else in TMPDIR. One bundle line for a
+ * signed run, so that `countersign verify` reads it; for a finding a JSON object with code, detail,
+ * request and response in base64. `path_out` receives its path. CS_CODE_IO when no place takes it. */
+CS_MUST_CHECK cs_result cs_side_file_write(const char *ledger_path, const cs_ledger_row *row,
+                                           char *path_out, size_t path_size, cs_error *err);
+
+#endif

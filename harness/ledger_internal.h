@@ -1,0 +1,24 @@
+/* Shared by harness/ledger*.c only. */
+#ifndef CS_HARNESS_LEDGER_INTERNAL_H
+#define CS_HARNESS_LEDGER_INTERNAL_H
+
+#include "harness/ledger.h"
+#include "verify/ledger_file.h"
+
+/* Bring the file at `path` into being where there is none, empty, 0600. Refuses what can't be a ledger:
+ * a folder, a link, a missing folder. */
+CS_MUST_CHECK cs_result cs_ledger_make_file(const char *path, cs_error *err);
+
+/* Make an empty or older file a ledger of the newest version, once, however many processes try at the
+ * same time. */
+CS_MUST_CHECK cs_result cs_ledger_migrate(const cs_ledger_file *file, cs_error *err);
+
+/* Write-ahead log, and every commit on the disk before it returns. */
+CS_MUST_CHECK cs_result cs_ledger_make_durable(const cs_ledger_file *file, cs_error *err);
+
+/* The folder that a path names a file in; false when its name is longer than `size` takes. */
+CS_MUST_CHECK bool cs_ledger_folder(const char *path, char *out, size_t size);
+/* A new name is on the disk only when its folder is. Does what it can. */
+void cs_ledger_sync_folder(const char *folder);
+
+#endif

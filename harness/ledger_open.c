@@ -1,0 +1,166 @@
+/* How a file becomes a ledger: created, given its schema, checked, and set to durable writing. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "harness/ledger_internal.h"
+
+#define WAL_RETRY_MS 10
+
+/* ---- the file ------------------------------------------------------------------------------------ */
+
+bool cs_ledger_folder(const char *path, char *out, size_t size) {
+    const char *slash = strrchr(path, '/');
+    size_t len = slash == NULL || slash == path ? 1 : (size_t)(slash - path);
+    if (len >= size) return false;
+    memcpy(out, slash == NULL ? "." : path, len);
+    out[len] = '\0';
+    return true;
+}
+
+void cs_ledger_sync_folder(const char *folder) {
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return;
+    (void)fsync(fd);
+    (void)close(fd);
+}
+
+static cs_result fail_create(int number, const char *folder, cs_error *err) {
+    switch (number) {
+    case ENOENT:
+    case ENOTDIR:
+        return cs_fail(err, CS_CODE_LEDGER_MISSING, "there is no folder %s to make the ledger in; make it first: mkdir -p %s",
+                       folder, folder);
+    case ENOSPC:
+    case EDQUOT:
+        return cs_fail(err, CS_CODE_LEDGER_FULL, "there is no room to make a ledger in %s", folder);
+    default:
+        return cs_fail(err, CS_CODE_LEDGER_WRITE,
+                       "can't make a ledger in %s: %s; give the path of a file in a folder that you may write", folder,
+                       strerror(number));
+    }
+}
+
+static cs_result create_file(const char *path, cs_error *err) {
+    char folder[PATH_MAX];
+    if (!cs_ledger_folder(path, folder, sizeof folder)) return fail_create(ENAMETOOLONG, "a folder", err);
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    /* EEXIST: another process made it just now, and both go on with the same file. */
+    if (fd < 0) return errno == EEXIST ? CS_OK : fail_create(errno, folder, err);
+    /* Closing it costs no lock: nobody can have opened a file that this process has only just made. */
+    (void)close(fd);
+    cs_ledger_sync_folder(folder);
+    return CS_OK;
+}
+
+cs_result cs_ledger_make_file(const char *path, cs_error *err) {
+    struct stat info;
+    if (path[0] == '\0') return cs_fail(err, CS_CODE_LEDGER_MISSING, "the path of the ledger is empty");
+    if (lstat(path, &info) != 0) return create_file(path, err);
+    if (S_ISREG(info.st_mode)) return CS_OK;
+    if (S_ISLNK(info.st_mode)) {
+        return cs_fail(err, CS_CODE_LEDGER_FOREIGN,
+                       "this is a symbolic link, which could lead the ledger elsewhere; give the path of the file itself");
+    }
+    if (S_ISDIR(info.st_mode)) {
+        return cs_fail(err, CS_CODE_LEDGER_FOREIGN, "this is a folder; give the path of a file in it");
+    }
+    return cs_fail(err, CS_CODE_LEDGER_FOREIGN, "this is no regular file; give the path of a ledger, or of a new file");
+}
+
+/* ---- the schema ---------------------------------------------------------------------------------- */
+
+static cs_result make_version_1(const cs_ledger_file *file, cs_error *err) {
+    cs_result result = CS_OK;
+    for (const char *const *sql = cs_ledger_schema; result == CS_OK && *sql != NULL; sql++) {
+        result = cs_ledger_file_exec(file, *sql, "make the tables of the ledger", err);
+    }
+    char pragma[64];
+    (void)sqlite3_snprintf(sizeof pragma, pragma, "PRAGMA application_id = %d", CS_LEDGER_APPLICATION_ID);
+    return result == CS_OK ? cs_ledger_file_exec(file, pragma, "make the tables of the ledger", err) : result;
+}
+
+/* migrations[n] makes version n + 1 of version n; version 0 is an empty file. */
+static cs_result (*const migrations[CS_LEDGER_VERSION])(const cs_ledger_file *, cs_error *) = {make_version_1};
+
+/* The version of the file; *ours is false for a database of another program. `empty` is the question
+ * whose answer is 0 for a file that nobody has put anything into. */
+static cs_result read_version(const cs_ledger_file *file, const char *empty, int64_t *version, bool *ours,
+                              cs_error *err) {
+    int64_t content = 0;
+    int64_t id = 0;
+    *ours = false;
+    cs_result result = cs_ledger_file_number(file, empty, &content, err);
+    if (result == CS_OK) result = cs_ledger_file_number(file, "PRAGMA application_id", &id, err);
+    if (result == CS_OK) result = cs_ledger_file_number(file, "PRAGMA user_version", version, err);
+    if (result != CS_OK) return result;
+    *ours = *version > 0 ? id == CS_LEDGER_APPLICATION_ID : content == 0 && id == 0 && *version == 0;
+    return CS_OK;
+}
+
+static cs_result migrate_from(const cs_ledger_file *file, int64_t version, cs_error *err) {
+    for (; version < CS_LEDGER_VERSION; version++) {
+        cs_result result = migrations[version](file, err);
+        if (result != CS_OK) return result;
+    }
+    char pragma[64];
+    (void)sqlite3_snprintf(sizeof pragma, pragma, "PRAGMA user_version = %d", CS_LEDGER_VERSION);
+    cs_result result = cs_ledger_file_exec(file, pragma, "set the version of the ledger", err);
+    return result == CS_OK ? cs_ledger_file_exec(file, "COMMIT", "store the tables of the ledger", err) : result;
+}
+
+cs_result cs_ledger_migrate(const cs_ledger_file *file, cs_error *err) {
+    int64_t version = 0;
+    bool ours = false;
+    cs_result result = read_version(file, "PRAGMA page_count", &version, &ours, err);
+    if (result != CS_OK || !ours || version >= CS_LEDGER_VERSION) return result;
+
+    result = cs_ledger_file_exec(file, "BEGIN EXCLUSIVE", "make the tables of the ledger", err);
+    if (result != CS_OK) return result;
+    /* Look again: another process may have done it while this one waited for the lock. Having the lock
+     * gives an empty file its first page, so now it is the tables that are counted. */
+    result = read_version(file, "SELECT count(*) FROM sqlite_schema", &version, &ours, err);
+    if (result == CS_OK && ours && version < CS_LEDGER_VERSION) result = migrate_from(file, version, err);
+    if (sqlite3_get_autocommit(file->db) == 0) (void)sqlite3_exec(file->db, "ROLLBACK", NULL, NULL, NULL);
+    return result;
+}
+
+/* ---- durable writing ----------------------------------------------------------------------------- */
+
+static int64_t monotonic_ms(void) {
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Ask for the write-ahead log once. *on: it is in use. */
+static int ask_for_wal(sqlite3 *db, bool *on) {
+    sqlite3_stmt *statement = NULL;
+    *on = false;
+    int rc = sqlite3_prepare_v2(db, "PRAGMA journal_mode = WAL", -1, &statement, NULL);
+    if (rc == SQLITE_OK) rc = sqlite3_step(statement);
+    if (rc == SQLITE_ROW) *on = sqlite3_stricmp((const char *)sqlite3_column_text(statement, 0), "wal") == 0;
+    (void)sqlite3_finalize(statement);
+    return rc == SQLITE_ROW ? SQLITE_OK : rc;
+}
+
+cs_result cs_ledger_make_durable(const cs_ledger_file *file, cs_error *err) {
+    int64_t deadline = monotonic_ms() + file->lock_wait_ms;
+    bool on = false;
+    int rc = ask_for_wal(file->db, &on);
+    /* SQLite does not wait by itself here: changing the mode needs the file for itself alone. */
+    while ((rc & 0xff) == SQLITE_BUSY && monotonic_ms() < deadline) {
+        (void)nanosleep(&(struct timespec){.tv_nsec = WAL_RETRY_MS * 1000000L}, NULL);
+        rc = ask_for_wal(file->db, &on);
+    }
+    if (rc != SQLITE_OK) return cs_ledger_file_fail(file, rc, "set up the write-ahead log", err);
+    if (!on) {
+        return cs_fail(err, CS_CODE_LEDGER_WRITE,
+                       "the write-ahead log can't be used here; keep the ledger on a local file system");
+    }
+    return cs_ledger_file_exec(file, "PRAGMA synchronous = FULL", "set up durable writing", err);
+}

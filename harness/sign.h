@@ -1,0 +1,15 @@
+/* The one narrow door to the key: it takes what was checked, and gives an envelope.
+ *
+ * There is no function that signs arbitrary bytes. A later step moves the key behind this door into
+ * a process of its own.
+ */
+#ifndef CS_HARNESS_SIGN_H
+#define CS_HARNESS_SIGN_H
+
+#include "harness/key.h"
+#include "records/check.h"
+
+/* Append the envelope over the run-record statement of a run that passed every check. */
+CS_MUST_CHECK cs_result cs_sign_run(const cs_key *key, const cs_checked_run *run, cs_buf *envelope, cs_error *err);
+
+#endif

@@ -1,0 +1,35 @@
+/* Text forms: UTF-8, hexadecimal, base64, and bytes made safe to show. Pure functions. */
+#ifndef CS_RECORDS_TEXT_H
+#define CS_RECORDS_TEXT_H
+
+#include "records/base.h"
+
+#define CS_SHA256_BYTES 32u
+#define CS_SHA256_HEX 64u /* characters, without a NUL */
+
+/* UTF-8 as RFC 3629 says: no surrogates, nothing above U+10FFFF, no overlong form. NUL is allowed. */
+bool cs_utf8_valid(cs_view text);
+
+/* Lowercase hexadecimal. `out` holds 2*len characters and a NUL. */
+void cs_hex(const uint8_t *bytes, size_t len, char *out);
+/* True when the text is exactly `digits` lowercase hexadecimal digits. */
+bool cs_is_hex(cs_view text, size_t digits);
+
+/* Standard padded base64 (RFC 4648 section 4), appended. False when the buffer is full. */
+CS_MUST_CHECK bool cs_base64_append(cs_buf *out, cs_view bytes);
+/* Canonical only: right length, padding, zero trailing bits. False otherwise or when out is full;
+ * `out` is then unchanged. */
+CS_MUST_CHECK bool cs_base64_decode(cs_view text, cs_buf *out);
+/* As other programs write it: standard or URL-safe alphabet, padded or not. */
+CS_MUST_CHECK bool cs_base64_decode_lax(cs_view text, cs_buf *out);
+
+/* Append `bytes` so that no terminal or log line can be steered by it: printable UTF-8 stays,
+ * except for controls (C0, C1, DEL), line and paragraph separators, and bidirectional or invisible
+ * format characters; those and bytes that are not UTF-8 become \xNN or \u{NNNN}; a backslash is
+ * doubled. `keep_newlines` leaves \n and \t as they are. */
+CS_MUST_CHECK bool cs_escape_append(cs_buf *out, cs_view bytes, bool keep_newlines);
+
+/* The same into a fixed array (size bytes with the NUL), shortened with "..." on a character edge. */
+void cs_escape_short(cs_view bytes, char *out, size_t size);
+
+#endif

@@ -1,0 +1,105 @@
+/* Run stored work again on other providers and compare (docs/FORMAT.md, "Replay").
+ *
+ * Each daemon runs each request at least twice: two different results of one daemon mean that the
+ * work is not deterministic and say nothing about providers; results stable on each daemon but
+ * different across them point at the environment.
+ */
+#ifndef CS_REPLAY_REPLAY_H
+#define CS_REPLAY_REPLAY_H
+
+#include "harness/run.h"
+#include "replay/compare.h"
+#include "verify/verify.h"
+
+#define CS_MIN_RUNS 2u
+#define CS_MAX_RUNS 100u
+#define CS_MAX_DAEMONS 16u
+#define CS_MAX_REPLAY_ENTRIES 10000u
+#define CS_MAX_REPLAY_BYTES (512u * 1024u * 1024u) /* encoded messages of one plan together */
+
+/* A stored run that passed verification. Owned by its plan. */
+typedef struct cs_replay_item {
+    uint64_t entry;
+    cs_run_request *request;
+    cs_run_response *response;
+    cs_digest request_sha256;
+    cs_digest result_sha256;
+    char provider[128]; /* escaped, for the table */
+    char tier[16];
+} cs_replay_item;
+
+typedef struct cs_replay_plan {
+    cs_replay_item *items;
+    size_t count;
+    uint64_t skipped_sessions;   /* session calls: not single runs */
+    uint64_t skipped_duplicates;
+} cs_replay_plan;
+
+/* Verify the source and collect the single run `entry` (0: all of them) from the very bytes that
+ * were verified. Any failure of verification is returned and nothing is planned. An entry that is
+ * not there: CS_CODE_ENTRY_UNKNOWN; a session call or finding: CS_CODE_REPLAY_NOT_SINGLE; none at all:
+ * CS_CODE_NOTHING_TO_CHECK. */
+CS_MUST_CHECK cs_result cs_replay_plan_make(const char *path, const cs_trust *trust, uint64_t entry,
+                                            cs_replay_plan *out, cs_error *err);
+void cs_replay_plan_free(cs_replay_plan *plan);
+
+typedef enum cs_replay_verdict {
+    CS_REPLAY_REPRODUCED, /* every run on this daemon gave the stored result */
+    CS_REPLAY_DIFFERENT,  /* stable on this daemon, but not the stored result */
+    CS_REPLAY_NONDETERMINISTIC, /* two runs on this daemon differ */
+    CS_REPLAY_NO_RESULT   /* a run was refused, unsent, unanswered or failed its checks */
+} cs_replay_verdict;
+
+const char *cs_replay_verdict_word(cs_replay_verdict verdict); /* "reproduced", ... */
+
+/* One daemon's runs of one item. Owned by the report. */
+typedef struct cs_replay_cell {
+    cs_replay_verdict verdict;
+    char url[256];
+    char provider[128];
+    char tier[16];
+    unsigned runs; /* that gave a checked result */
+    unsigned matched;
+    cs_digest result_sha256; /* of the first run that has one */
+    uint32_t protocol_sent;
+    bool protocol_changed;   /* the stored request had another number: its request digest differs by design */
+    cs_difference difference; /* stored against the first that differs, or, when nondeterministic, between two runs */
+    cs_result failure;       /* class of the run that gave no result */
+    cs_error err;            /* why, when CS_REPLAY_NO_RESULT */
+    double seconds;          /* of all runs */
+} cs_replay_cell;
+
+typedef struct cs_replay_row {
+    const cs_replay_item *item;
+    cs_replay_cell *cells; /* one per daemon, in the order given */
+    /* Over all daemons: reproduced when all are; nondeterministic when one is; else different; no
+     * result when one has none and none of the others is worse. */
+    cs_replay_verdict verdict;
+} cs_replay_row;
+
+typedef struct cs_replay_report {
+    cs_replay_row *rows;
+    size_t row_count;
+    size_t cell_count; /* daemons */
+} cs_replay_report;
+
+typedef struct cs_replay_options {
+    cs_client **clients; /* borrowed */
+    size_t client_count;
+    unsigned runs; /* of each item on each daemon, CS_MIN_RUNS..CS_MAX_RUNS */
+    const cs_key *key; /* NULL: the new runs are checked and compared, but not signed or kept */
+    cs_ledger *ledger;
+    const char *ledger_path;
+    int64_t skew_ms;
+    void (*on_progress)(void *user, size_t done, size_t total); /* may be NULL */
+    void *user;
+} cs_replay_options;
+
+/* Run the plan. CS_OK: everything reproduced. CS_FAILED: CS_CODE_REPLAY_DIFFERS or
+ * CS_CODE_REPLAY_UNSTABLE. Otherwise the class of what kept a run from giving a result
+ * (CS_NOT_RUN, CS_MAYBE_RAN, CS_UNCHECKED), CS_CODE_REPLAY_INCOMPLETE in the text. *report is always filled. */
+CS_MUST_CHECK cs_result cs_replay_run(const cs_replay_plan *plan, const cs_replay_options *options,
+                                      cs_replay_report *report, cs_error *err);
+void cs_replay_report_free(cs_replay_report *report);
+
+#endif

@@ -1,0 +1,414 @@
+/* harness/ledger.h: what an append leaves in the file, and every refusal with its code. */
+#include <criterion/criterion.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness/ledger.h"
+#include "tests/support/folder.h"
+#include "tests/support/rows.h"
+#include "verify/source.h"
+
+static char folder[128];
+static char path[256];
+
+static void set_up(void) {
+    folder_make(folder);
+    (void)snprintf(path, sizeof path, "%s/ledger.db", folder);
+}
+
+static void tear_down(void) {
+    folder_remove(folder);
+}
+
+TestSuite(ledger, .init = set_up, .fini = tear_down);
+
+static cs_ledger *open_good(void) {
+    cs_ledger *ledger = NULL;
+    cs_error err = CS_ERROR_INIT;
+    cr_assert_eq(cs_ledger_open(path, 5000, &ledger, &err), CS_OK, "%s: %s", err.where, err.message);
+    return ledger;
+}
+
+static int64_t append_good(cs_ledger *ledger, const cs_ledger_row *row) {
+    int64_t id = 0;
+    cs_error err = CS_ERROR_INIT;
+    cr_assert_eq(cs_ledger_append(ledger, row, &id, &err), CS_OK, "%s: %s", err.where, err.message);
+    return id;
+}
+
+static void expect_refused(const char *name, cs_code code, const char *says) {
+    cs_ledger *ledger = NULL;
+    cs_error err = CS_ERROR_INIT;
+    cr_expect_eq(cs_ledger_open(name, 0, &ledger, &err), cs_code_class(code), "%s", name);
+    cr_expect_eq(err.code, code, "%s: %s %s", name, cs_code_name(err.code), err.message);
+    cr_expect(strstr(err.message, says) != NULL, "'%s' is not in '%s'", says, err.message);
+    cr_expect(name[0] == '\0' || strstr(err.where, name) != NULL, "%s", err.where);
+    cr_expect_null(ledger);
+}
+
+static sqlite3 *raw_open(void) {
+    sqlite3 *db = NULL;
+    cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
+    return db;
+}
+
+static void raw_sql(const char *sql) {
+    sqlite3 *db = raw_open();
+    cr_assert_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
+    cr_assert_eq(sqlite3_close(db), SQLITE_OK);
+}
+
+/* A good ledger of two entries, closed. */
+static void two_entries(void) {
+    cs_ledger *ledger = open_good();
+    cs_ledger_row run = rows_run();
+    cs_ledger_row finding = rows_finding();
+    append_good(ledger, &run);
+    append_good(ledger, &finding);
+    cs_ledger_close(ledger);
+}
+
+/* How many entries a reader finds, all of them good. */
+static uint64_t walk(void) {
+    cs_source *source = NULL;
+    cs_entry entry;
+    bool more = true;
+    uint64_t count = 0;
+    cs_error err = CS_ERROR_INIT;
+    cr_assert_eq(cs_source_open(path, &source, &err), CS_OK, "%s: %s", err.where, err.message);
+    while (more) {
+        cr_assert_eq(cs_source_next(source, &entry, &more, &err), CS_OK, "%s: %s", err.where, err.message);
+        if (more) count++;
+    }
+    cs_source_close(source);
+    return count;
+}
+
+static bool is(cs_view view, const char *text) {
+    return view.ptr != NULL && view.len == strlen(text) && memcmp(view.ptr, text, view.len) == 0;
+}
+
+/* ---- what is good -------------------------------------------------------------------------------- */
+
+Test(ledger, entries_are_stored_and_linked) {
+    cs_ledger *ledger = open_good();
+    cs_ledger_row run = rows_run();
+    cs_ledger_row finding = rows_finding();
+    run.id = 99; /* set here, whatever the caller left in them */
+    run.previous_sha256 = run.kind;
+    run.row_sha256 = run.kind;
+    cr_expect_eq(append_good(ledger, &run), 1);
+    cr_expect_eq(append_good(ledger, &finding), 2);
+    cs_ledger_close(ledger);
+    ledger = open_good();
+    cr_expect_eq(append_good(ledger, &run), 3);
+    cs_ledger_close(ledger);
+    cr_expect_eq(folder_count(folder), 1, "the log is gone with the last writer");
+
+    cs_source *source = NULL;
+    cs_entry entry;
+    bool more = false;
+    cs_error err = CS_ERROR_INIT;
+    cr_assert_eq(cs_source_open(path, &source, &err), CS_OK);
+    cr_assert_eq(cs_source_next(source, &entry, &more, &err), CS_OK);
+    cr_expect(entry.number == 1 && !entry.finding && is(entry.request, "the request"));
+    cr_expect(is(entry.row->previous_sha256, ""));
+    /* Both from an independent implementation of docs/FORMAT.md, "Ledger". */
+    cr_expect(is(entry.row->row_sha256, "6f38fb526355914682cbcb5db6d442873ea5e56c25101677a15d655338e782ab"));
+    cr_assert_eq(cs_source_next(source, &entry, &more, &err), CS_OK);
+    cr_expect(entry.number == 2 && entry.finding && is(entry.row->code, "result-digest"));
+    cr_expect(is(entry.row->row_sha256, "2e0b5884d2c97aff9b7dda655599732737abc645659bd014ce7bb607b1e11c1f"));
+    cs_source_close(source);
+    cr_expect_eq(walk(), 3);
+}
+
+Test(ledger, the_file_is_for_its_owner) {
+    struct stat info;
+    two_entries();
+    cr_assert_eq(stat(path, &info), 0);
+    cr_expect_eq(info.st_mode & 07777, 0600);
+}
+
+Test(ledger, the_file_is_durable_and_guarded_by_its_settings) {
+    two_entries();
+    sqlite3 *db = raw_open();
+    sqlite3_stmt *mode = NULL;
+    cr_assert_eq(sqlite3_prepare_v2(db, "PRAGMA journal_mode", -1, &mode, NULL), SQLITE_OK);
+    cr_assert_eq(sqlite3_step(mode), SQLITE_ROW);
+    cr_expect_str_eq((const char *)sqlite3_column_text(mode, 0), "wal");
+    sqlite3_finalize(mode);
+    sqlite3_close(db);
+}
+
+Test(ledger, an_empty_file_becomes_a_ledger) {
+    file_write(path, "", 0); /* as a process leaves it that was killed while it made one */
+    two_entries();
+    cr_expect_eq(walk(), 2);
+}
+
+Test(ledger, a_relative_path_with_characters_of_meaning) {
+    static const char *const names[] = {":memory:", "file:x?mode=memory", "a?b#c%41 d"};
+    cr_assert_eq(chdir(folder), 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        (void)snprintf(path, sizeof path, "%s", names[i]);
+        two_entries();
+        cr_expect_eq(walk(), 2);
+        cr_expect_eq(access(path, F_OK), 0);
+    }
+}
+
+Test(ledger, large_messages) {
+    enum { SIZE = 32 << 20 };
+    uint8_t *bytes = calloc(1, SIZE);
+    cs_ledger_row run = rows_run();
+    run.response = (cs_view){bytes, SIZE};
+    cs_ledger *ledger = open_good();
+    append_good(ledger, &run);
+    run.response.len = 0; /* empty is not absent */
+    append_good(ledger, &run);
+    cs_ledger_close(ledger);
+    free(bytes);
+    cr_expect_eq(walk(), 2);
+}
+
+/* ---- entries that are not taken ------------------------------------------------------------------ */
+
+Test(ledger, an_entry_that_is_refused_leaves_nothing) {
+    cs_ledger *ledger = open_good();
+    cs_ledger_row row = rows_run();
+    int64_t id = 5;
+    cs_error err = CS_ERROR_INIT;
+    row.envelope = (cs_view){0};
+    cr_expect_eq(cs_ledger_append(ledger, &row, &id, &err), CS_FAILED);
+    cr_expect_eq(err.code, CS_CODE_LEDGER_COLUMNS);
+    cr_expect_eq(id, 0);
+    row = rows_run();
+    cr_expect_eq(append_good(ledger, &row), 1);
+    cs_ledger_close(ledger);
+    cr_expect_eq(walk(), 1);
+}
+
+static const char *const changes[] = {
+    "UPDATE entry SET daemon = 'x'",
+    "DELETE FROM entry WHERE id = 2",
+    "DELETE FROM entry",
+    "INSERT OR REPLACE INTO entry SELECT * FROM entry WHERE id = 2",
+    "REPLACE INTO entry SELECT * FROM entry WHERE id = 1",
+};
+
+Test(ledger, other_programs_can_not_change_or_delete_an_entry) {
+    two_entries();
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        sqlite3 *db = raw_open();
+        cr_expect_eq(sqlite3_exec(db, changes[i], NULL, NULL, NULL), SQLITE_CONSTRAINT, "%s", changes[i]);
+        cr_expect(strncmp(sqlite3_errmsg(db), "a ledger entry ", 15) == 0, "%s", sqlite3_errmsg(db));
+        sqlite3_close(db);
+    }
+    cr_expect_eq(walk(), 2);
+}
+
+Test(ledger, a_damaged_last_entry_is_not_followed) {
+    two_entries();
+    sqlite3 *db = raw_open();
+    sqlite3_stmt *text = NULL;
+    cr_assert_eq(sqlite3_prepare_v2(db, "SELECT sql FROM sqlite_schema WHERE name = 'entry_update'", -1, &text, NULL), SQLITE_OK);
+    cr_assert_eq(sqlite3_step(text), SQLITE_ROW);
+    char *trigger = strdup((const char *)sqlite3_column_text(text, 0));
+    sqlite3_finalize(text);
+    sqlite3_close(db);
+    raw_sql("PRAGMA ignore_check_constraints = ON; DROP TRIGGER entry_update;"
+            "UPDATE entry SET row_sha256 = upper(row_sha256) WHERE id = 2");
+    /* Put back where it was in the order of the schema. */
+    raw_sql("DROP TRIGGER entry_delete; DROP TRIGGER entry_insert");
+    raw_sql(trigger);
+    raw_sql(cs_ledger_schema[2]);
+    raw_sql(cs_ledger_schema[3]);
+    free(trigger);
+    cs_ledger *ledger = open_good();
+    cs_ledger_row row = rows_run();
+    int64_t id = 5;
+    cs_error err = CS_ERROR_INIT;
+    cr_expect_eq(cs_ledger_append(ledger, &row, &id, &err), CS_FAILED);
+    cr_expect_eq(err.code, CS_CODE_LEDGER_ROW);
+    cr_expect_eq(id, 0);
+    cs_ledger_close(ledger);
+}
+
+/* ---- files that are not taken -------------------------------------------------------------------- */
+
+Test(ledger, what_is_no_ledger) {
+    char name[256];
+    two_entries();
+    cs_ledger_close(open_good()); /* the twin */
+    (void)snprintf(name, sizeof name, "%s/none/of/it.db", folder);
+    expect_refused(name, CS_CODE_LEDGER_MISSING, "mkdir -p ");
+    (void)snprintf(name, sizeof name, "%s/ledger.db/it.db", folder);
+    expect_refused(name, CS_CODE_LEDGER_MISSING, "no folder");
+    expect_refused("", CS_CODE_LEDGER_MISSING, "empty");
+    expect_refused(folder, CS_CODE_LEDGER_FOREIGN, "a folder");
+    (void)snprintf(name, sizeof name, "%s/link.db", folder);
+    cr_assert_eq(symlink(path, name), 0);
+    expect_refused(name, CS_CODE_LEDGER_FOREIGN, "symbolic link");
+    unlink(name);
+    cr_assert_eq(symlink("nowhere", name), 0);
+    expect_refused(name, CS_CODE_LEDGER_FOREIGN, "symbolic link");
+    (void)snprintf(name, sizeof name, "%s/fifo.db", folder);
+    cr_assert_eq(mkfifo(name, 0600), 0);
+    expect_refused(name, CS_CODE_LEDGER_FOREIGN, "regular file");
+    (void)snprintf(name, sizeof name, "%s/text.db", folder);
+    file_write(name, "some text that is not ours\n", 27);
+    expect_refused(name, CS_CODE_LEDGER_FOREIGN, "no SQLite database");
+    size_t len = 0;
+    char *text = file_read(name, &len);
+    cr_expect_str_eq(text, "some text that is not ours\n", "and it stays as it was");
+    free(text);
+}
+
+Test(ledger, databases_of_others_and_of_later_versions) {
+    raw_sql("CREATE TABLE theirs (a)");
+    expect_refused(path, CS_CODE_LEDGER_FOREIGN, "no ledger of countersign");
+    raw_sql("INSERT INTO theirs VALUES (1)"); /* and it stays as it was */
+    unlink(path);
+    raw_sql("PRAGMA user_version = 1"); /* without any table, but not of nobody */
+    expect_refused(path, CS_CODE_LEDGER_FOREIGN, "no ledger of countersign");
+    unlink(path);
+    two_entries();
+    raw_sql("PRAGMA user_version = 2");
+    expect_refused(path, CS_CODE_LEDGER_VERSION, "version 2 and this program knows versions up to 1");
+    raw_sql("PRAGMA user_version = 1; CREATE TABLE note (text TEXT)");
+    expect_refused(path, CS_CODE_LEDGER_SCHEMA, "one more");
+    raw_sql("DROP TABLE note");
+    cs_ledger_close(open_good());
+    raw_sql("DROP TRIGGER entry_delete");
+    expect_refused(path, CS_CODE_LEDGER_SCHEMA, "differs");
+}
+
+Test(ledger, a_damaged_database) {
+    two_entries();
+    cr_assert_eq(truncate(path, 4096), 0); /* its header says that there are more pages */
+    expect_refused(path, CS_CODE_LEDGER_CORRUPT, "damaged");
+}
+
+/* Open, and append, without root's rights. */
+static cs_code code_as_nobody(bool append) {
+    pid_t child = fork();
+    if (child == 0) {
+        become_nobody();
+        cs_ledger *ledger = NULL;
+        cs_error err = {.code = CS_CODE_OK};
+        cs_ledger_row row = rows_run();
+        int64_t id = 0;
+        cs_result result = cs_ledger_open(path, 0, &ledger, &err);
+        if (result == CS_OK && append) result = cs_ledger_append(ledger, &row, &id, &err);
+        cs_ledger_close(ledger);
+        _exit(result == cs_code_class(err.code) ? (int)err.code : 255);
+    }
+    int status = -1;
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_assert(WIFEXITED(status));
+    return (cs_code)WEXITSTATUS(status);
+}
+
+Test(ledger, where_nothing_may_be_written) {
+    cr_assert_eq(chmod(folder, 0777), 0);
+    cr_expect_eq(code_as_nobody(true), CS_CODE_OK, "the twin: a folder that may be written");
+    cr_assert_eq(chmod(folder, 0555), 0);
+    cr_expect_eq(code_as_nobody(true), CS_CODE_LEDGER_WRITE, "no room for a log in the folder");
+    cr_assert_eq(chmod(folder, 0777), 0);
+    cr_assert_eq(unlink(path), 0);
+    cr_assert_eq(chmod(folder, 0555), 0);
+    cr_expect_eq(code_as_nobody(false), CS_CODE_LEDGER_WRITE, "no new file in the folder");
+    cr_assert_eq(chmod(folder, 0777), 0);
+    two_entries();
+    cr_assert_eq(chmod(path, 0444), 0);
+    cr_expect_eq(code_as_nobody(false), CS_CODE_LEDGER_WRITE, "a file that may only be read");
+    cr_assert_eq(chmod(path, 0000), 0);
+    cr_expect_eq(code_as_nobody(false), CS_CODE_LEDGER_WRITE, "a file that may not even be read");
+}
+
+/* ---- locks --------------------------------------------------------------------------------------- */
+
+Test(ledger, a_ledger_that_another_process_holds) {
+    two_entries();
+    cs_ledger *ledger = NULL;
+    cs_error err = CS_ERROR_INIT;
+    cs_ledger_row row = rows_run();
+    int64_t id = 5;
+    cr_assert_eq(cs_ledger_open(path, 50, &ledger, &err), CS_OK);
+    sqlite3 *db = raw_open();
+    cr_assert_eq(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    cr_expect_eq(cs_ledger_append(ledger, &row, &id, &err), CS_UNCHECKED);
+    cr_expect_eq(err.code, CS_CODE_LEDGER_LOCKED);
+    cr_expect_eq(id, 0);
+    cr_expect(strstr(err.message, "waited 0.050 s") != NULL && strstr(err.message, "--lock-wait") != NULL, "%s",
+              err.message);
+    cr_assert_eq(sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
+    cr_expect_eq(append_good(ledger, &row), 3, "the twin: released");
+    sqlite3_close(db);
+    cs_ledger_close(ledger);
+    cr_expect_eq(walk(), 3);
+}
+
+Test(ledger, a_ledger_that_is_held_while_it_is_opened) {
+    sqlite3 *db = raw_open();
+    cr_assert_eq(sqlite3_exec(db, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
+    expect_refused(path, CS_CODE_LEDGER_LOCKED, "another process holds");
+    cr_assert_eq(sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
+    cs_ledger_close(open_good());
+    sqlite3_close(db);
+}
+
+Test(ledger, an_append_waits_for_its_turn) {
+    cs_ledger *ledger = open_good();
+    int ready[2];
+    cr_assert_eq(pipe(ready), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        sqlite3 *db = NULL;
+        bool good = sqlite3_open(path, &db) == SQLITE_OK &&
+                    sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK && write(ready[1], "x", 1) == 1;
+        usleep(100000);
+        good = good && sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL) == SQLITE_OK && sqlite3_close(db) == SQLITE_OK;
+        _exit(good ? 0 : 1);
+    }
+    char byte = 0;
+    cr_assert_eq(read(ready[0], &byte, 1), 1);
+    cs_ledger_row row = rows_run();
+    cr_expect_eq(append_good(ledger, &row), 1);
+    int status = -1;
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_expect_eq(status, 0);
+    cs_ledger_close(ledger);
+    close(ready[0]);
+    close(ready[1]);
+}
+
+/* Reading in the process that writes: to open and close the file would drop the writer's lock (POSIX), and
+ * the next process to come and go, believing itself the last, would take the writer's log away. */
+Test(ledger, a_reader_beside_the_writer_in_one_process) {
+    char log[300];
+    (void)snprintf(log, sizeof log, "%s-wal", path);
+    cs_ledger *ledger = open_good();
+    cs_ledger_row row = rows_run();
+    append_good(ledger, &row);
+    cr_expect_eq(walk(), 1);
+    pid_t child = fork();
+    if (child == 0) {
+        raw_sql("SELECT count(*) FROM entry");
+        _exit(0);
+    }
+    int status = -1;
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_expect_eq(status, 0);
+    cr_expect_eq(access(log, F_OK), 0, "the log of a living writer");
+    append_good(ledger, &row);
+    cr_expect_eq(walk(), 2);
+    cs_ledger_close(ledger);
+    cr_expect_neq(access(log, F_OK), 0, "the twin: the last one takes it away");
+    cr_expect_eq(walk(), 2);
+}

@@ -1,0 +1,197 @@
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "records/text.h"
+
+typedef struct utf8_case {
+    const char *bytes;
+    size_t len;
+    bool valid;
+} utf8_case;
+
+#define CASE(literal, valid)                                                                                           \
+    { literal, sizeof(literal) - 1, valid }
+
+/* Each refused form stands beside the nearest one that is accepted. */
+static const utf8_case utf8_cases[] = {
+    CASE("", true),
+    CASE("plain", true),
+    CASE("a\0b", true),
+    CASE("\x7f", true),
+    CASE("\x80", false),
+    CASE("\xbf", false),
+    CASE("\xc2\x80", true),
+    CASE("\xc1\xbf", false), /* overlong DEL */
+    CASE("\xc0\x80", false), /* overlong NUL */
+    CASE("\xdf\xbf", true),
+    CASE("\xdf", false),
+    CASE("\xdf\x7f", false),
+    CASE("\xdf\xc0", false),
+    CASE("\xe0\xa0\x80", true),
+    CASE("\xe0\x9f\xbf", false), /* overlong U+07FF */
+    CASE("\xe0\xa0", false),
+    CASE("\xe0\xa0\x41", false),
+    CASE("\xed\x9f\xbf", true),  /* U+D7FF */
+    CASE("\xed\xa0\x80", false), /* U+D800 */
+    CASE("\xed\xbf\xbf", false), /* U+DFFF */
+    CASE("\xee\x80\x80", true),  /* U+E000 */
+    CASE("\xef\xbf\xbf", true),
+    CASE("\xf0\x90\x80\x80", true),
+    CASE("\xf0\x8f\xbf\xbf", false), /* overlong U+FFFF */
+    CASE("\xf0\x90\x80", false),
+    CASE("\xf0\x90\x80\x80\x80", false),
+    CASE("\xf4\x8f\xbf\xbf", true),  /* U+10FFFF */
+    CASE("\xf4\x90\x80\x80", false), /* U+110000 */
+    CASE("\xf5\x80\x80\x80", false),
+    CASE("\xf8\x88\x80\x80\x80", false),
+    CASE("\xfe", false),
+    CASE("\xff", false),
+    CASE("12345678\xc3\xa4", true), /* behind a whole word of ASCII */
+    CASE("12345678\xc3", false),
+    CASE("1234567\xc3\xa4", true), /* across the word's edge */
+    CASE("1234567\xc3", false),
+    CASE("\xc3\xa4"
+         "12345678\xff",
+         false),
+};
+
+Test(records_text, utf8_table) {
+    for (size_t i = 0; i < sizeof utf8_cases / sizeof utf8_cases[0]; i++) {
+        cs_view text = cs_view_bytes(utf8_cases[i].bytes, utf8_cases[i].len);
+        cr_assert_eq(cs_utf8_valid(text), utf8_cases[i].valid, "case %zu", i);
+    }
+    cr_assert(cs_utf8_valid(cs_view_bytes(NULL, 0)));
+}
+
+Test(records_text, hexadecimal) {
+    const uint8_t bytes[] = {0x00, 0x7f, 0x80, 0xff, 0xa5};
+    char out[11];
+    cs_hex(bytes, sizeof bytes, out);
+    cr_assert_str_eq(out, "007f80ffa5");
+    cr_assert(cs_is_hex(cs_view_of("007f80ffa5"), 10));
+    cr_assert_not(cs_is_hex(cs_view_of("007f80ffa5"), 9));
+    cr_assert_not(cs_is_hex(cs_view_of("007f80ffa5"), 11));
+    cr_assert_not(cs_is_hex(cs_view_of("007F80ffa5"), 10));
+    cr_assert_not(cs_is_hex(cs_view_of("007g80ffa5"), 10));
+    cr_assert_not(cs_is_hex(cs_view_of("007/80ffa5"), 10));
+    cr_assert_not(cs_is_hex(cs_view_of("007:80ffa5"), 10));
+    cr_assert_not(cs_is_hex(cs_view_of("007`80ffa5"), 10));
+    cr_assert_not(cs_is_hex(cs_view_bytes("00\0", 3), 3));
+    cr_assert(cs_is_hex(cs_view_of(""), 0));
+}
+
+typedef struct escape_case {
+    const char *bytes;
+    size_t len;
+    const char *shown;
+} escape_case;
+
+#define ESCAPE(literal, shown)                                                                                         \
+    { literal, sizeof(literal) - 1, shown }
+
+static const escape_case escape_cases[] = {
+    ESCAPE("", ""),
+    ESCAPE("plain ~ text", "plain ~ text"),
+    ESCAPE("back\\slash", "back\\\\slash"),
+    ESCAPE("\x1b[2J", "\\x1b[2J"),
+    ESCAPE("a\0b", "a\\x00b"),
+    ESCAPE("tab\tline\nreturn\r", "tab\\x09line\\x0areturn\\x0d"),
+    ESCAPE("\x7f", "\\x7f"),
+    ESCAPE("\xc2\x9b"
+           "31m",
+           "\\u{009b}31m"),                   /* C1: the eight-bit escape sequence */
+    ESCAPE("\xc2\xa0", "\xc2\xa0"),           /* no-break space is no control */
+    ESCAPE("\xc2\xad", "\\u{00ad}"),          /* soft hyphen */
+    ESCAPE("\xd8\x9c", "\\u{061c}"),          /* Arabic letter mark */
+    ESCAPE("\xe2\x80\x8a", "\xe2\x80\x8a"),   /* hair space stays */
+    ESCAPE("\xe2\x80\x8b", "\\u{200b}"),      /* zero width space */
+    ESCAPE("\xe2\x80\x8d", "\\u{200d}"),      /* zero width joiner */
+    ESCAPE("\xe2\x80\x8e", "\\u{200e}"),      /* left-to-right mark */
+    ESCAPE("\xe2\x80\x8f", "\\u{200f}"),      /* right-to-left mark */
+    ESCAPE("\xe2\x80\x90", "\xe2\x80\x90"),   /* hyphen stays */
+    ESCAPE("\xe2\x80\xa7", "\xe2\x80\xa7"),   /* hyphenation point stays */
+    ESCAPE("\xe2\x80\xa8", "\\u{2028}"),      /* line separator */
+    ESCAPE("\xe2\x80\xa9", "\\u{2029}"),      /* paragraph separator */
+    ESCAPE("\xe2\x80\xaa", "\\u{202a}"),      /* embedding */
+    ESCAPE("\xe2\x80\xae", "\\u{202e}"),      /* override */
+    ESCAPE("\xe2\x80\xaf", "\xe2\x80\xaf"),   /* narrow no-break space stays */
+    ESCAPE("\xe2\x81\xa0", "\\u{2060}"),      /* word joiner */
+    ESCAPE("\xe2\x81\xa6", "\\u{2066}"),      /* isolate */
+    ESCAPE("\xe2\x81\xa9", "\\u{2069}"),      /* pop isolate */
+    ESCAPE("\xef\xbb\xbf", "\\u{feff}"),      /* byte order mark */
+    ESCAPE("\xef\xbf\xb9", "\\u{fff9}"),      /* interlinear annotation anchor */
+    ESCAPE("\xef\xbf\xbb", "\\u{fffb}"),      /* interlinear annotation terminator */
+    ESCAPE("\xef\xbf\xbd", "\xef\xbf\xbd"),   /* replacement character stays */
+    ESCAPE("\xf3\xa0\x80\x80", "\\u{e0000}"), /* tags */
+    ESCAPE("\xf3\xa0\x81\xbf", "\\u{e007f}"),
+    ESCAPE("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"),
+    ESCAPE("\xff\xfe", "\\xff\\xfe"),          /* no UTF-8 at all */
+    ESCAPE("\xe2\x80", "\\xe2\\x80"),          /* cut short */
+    ESCAPE("\xc0\x9b", "\\xc0\\x9b"),          /* overlong */
+    ESCAPE("\xed\xa0\x80", "\\xed\\xa0\\x80"), /* surrogate */
+};
+
+Test(records_text, escape_table) {
+    for (size_t i = 0; i < sizeof escape_cases / sizeof escape_cases[0]; i++) {
+        cs_buf out = CS_BUF_INIT(200);
+        char small[200];
+        cs_view bytes = cs_view_bytes(escape_cases[i].bytes, escape_cases[i].len);
+        cr_assert(cs_escape_append(&out, bytes, false));
+        cr_assert(cs_view_is(cs_buf_view(&out), escape_cases[i].shown), "case %zu: %.*s", i, (int)out.len,
+                  (const char *)out.ptr);
+        cs_escape_short(bytes, small, sizeof small);
+        cr_assert_str_eq(small, escape_cases[i].shown, "case %zu", i);
+        cs_buf_free(&out);
+    }
+}
+
+Test(records_text, newlines_and_tabs_stay_when_asked) {
+    cs_buf out = CS_BUF_INIT(100);
+    cr_assert(cs_escape_append(&out, cs_view_of("a\tb\nc\rd\x1b"), true));
+    cr_assert(cs_view_is(cs_buf_view(&out), "a\tb\nc\\x0dd\\x1b"));
+    cs_buf_free(&out);
+}
+
+Test(records_text, a_full_buffer_is_left_as_it_was) {
+    cs_buf out = CS_BUF_INIT(6);
+    cr_assert(cs_buf_text(&out, "x"));
+    cr_assert_not(cs_escape_append(&out, cs_view_of("ab\x1b"), false));
+    cr_assert(cs_view_is(cs_buf_view(&out), "x"));
+    cr_assert(cs_escape_append(&out, cs_view_of("b\x1b"), false));
+    cr_assert(cs_view_is(cs_buf_view(&out), "xb\\x1b"));
+    cs_buf_free(&out);
+}
+
+Test(records_text, shortening_cuts_between_characters) {
+    char out[8];
+    cs_escape_short(cs_view_of("1234567"), out, sizeof out);
+    cr_assert_str_eq(out, "1234567");
+    cs_escape_short(cs_view_of("12345678"), out, sizeof out);
+    cr_assert_str_eq(out, "1234...");
+    /* The euro sign would reach from byte 3 to 5; it is left out whole. */
+    cs_escape_short(cs_view_of("123\xe2\x82\xac"
+                               "4567"),
+                    out, sizeof out);
+    cr_assert_str_eq(out, "123...");
+    /* So is an escape. */
+    cs_escape_short(cs_view_of("1\x1b"
+                               "23456"),
+                    out, sizeof out);
+    cr_assert_str_eq(out, "1...");
+    cs_escape_short(cs_view_of("123\x1b"), out, sizeof out);
+    cr_assert_str_eq(out, "123\\x1b");
+}
+
+Test(records_text, the_smallest_arrays_hold_what_fits) {
+    char out[4] = "zzz";
+    cs_escape_short(cs_view_of("abc"), out, 0);
+    cr_assert_str_eq(out, "zzz");
+    cs_escape_short(cs_view_of("abc"), out, 1);
+    cr_assert_str_eq(out, "");
+    cs_escape_short(cs_view_of("abc"), out, 2);
+    cr_assert_str_eq(out, ".");
+    cs_escape_short(cs_view_of("abcd"), out, 4);
+    cr_assert_str_eq(out, "...");
+    cs_escape_short(cs_view_of("abc"), out, 4);
+    cr_assert_str_eq(out, "abc");
+}

@@ -1,0 +1,33 @@
+#include "tests/support/fixtures.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+void fixture_path(const char *name, char *out, size_t size) {
+    const char *folder = getenv("COUNTERSIGN_FIXTURES");
+    snprintf(out, size, "%s/%s", folder ? folder : "../shared/fixtures", name);
+    if (access(out, R_OK) == 0) return;
+    if (getenv("CI") || getenv("COUNTERSIGN_REQUIRE_ALL"))
+        cr_assert_fail("the fixture %s is missing; set COUNTERSIGN_FIXTURES to its folder", out);
+    cr_skip_test("SKIPPED: the fixture %s is missing; set COUNTERSIGN_FIXTURES to its folder", out);
+}
+
+char *fixture_read(const char *name, size_t *len) {
+    char path[4096];
+    fixture_path(name, path, sizeof path);
+    FILE *file = fopen(path, "rb");
+    cr_assert(file, "%s", path);
+    cr_assert_eq(fseek(file, 0, SEEK_END), 0);
+    long size = ftell(file);
+    cr_assert_geq(size, 0);
+    rewind(file);
+    char *text = malloc((size_t)size + 1);
+    cr_assert(text);
+    *len = fread(text, 1, (size_t)size, file);
+    cr_assert_eq(*len, (size_t)size);
+    text[*len] = '\0';
+    fclose(file);
+    return text;
+}

@@ -1,0 +1,288 @@
+/* verify/schema.h: the texts of version 1, what they refuse, and the digest of a row. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "tests/support/rows.h"
+#include "tests/verify/raw_ledger.h"
+
+/* From an independent implementation of docs/FORMAT.md, "Ledger". */
+#define DIGEST_RUN "6f38fb526355914682cbcb5db6d442873ea5e56c25101677a15d655338e782ab"
+#define DIGEST_FINDING "2e0b5884d2c97aff9b7dda655599732737abc645659bd014ce7bb607b1e11c1f"
+#define SCHEMA_1 "8579b7e9c17395ac4d7854928899a6b00fa4bc053205c193e39a024115f3c16d"
+
+static cs_view bytes(const char *text) {
+    return (cs_view){(const uint8_t *)text, strlen(text)};
+}
+
+static cs_ledger_row first_run(void) {
+    cs_ledger_row row = rows_run();
+    row.id = 1;
+    row.previous_sha256 = bytes("");
+    return row;
+}
+
+static cs_ledger_row second_finding(void) {
+    cs_ledger_row row = rows_finding();
+    row.id = 2;
+    row.previous_sha256 = bytes(DIGEST_RUN);
+    return row;
+}
+
+static cs_digest digest_of(const cs_ledger_row *row) {
+    cs_digest digest;
+    cs_sha256 *hash = cs_sha256_new();
+    cr_assert(cs_ledger_row_digest(hash, row, &digest));
+    cs_sha256_free(hash);
+    return digest;
+}
+
+/* ---- the texts ----------------------------------------------------------------------------------- */
+
+/* Version 1 is what files hold: a change of a single byte makes every existing ledger unreadable. */
+Test(schema, texts_of_version_1) {
+    cs_sha256 *hash = cs_sha256_new();
+    cs_digest digest;
+    size_t count = 0;
+    for (; cs_ledger_schema[count] != NULL; count++) {
+        cs_sha256_update(hash, cs_ledger_schema[count], strlen(cs_ledger_schema[count]) + 1);
+    }
+    cr_assert(cs_sha256_final_hex(hash, &digest));
+    cs_sha256_free(hash);
+    cr_assert_eq(count, 4);
+    cr_assert_str_eq(digest.hex, SCHEMA_1);
+}
+
+Test(schema, sqlite_stores_the_texts_as_they_are) {
+    sqlite3 *db = raw_create(":memory:");
+    sqlite3_stmt *rows = NULL;
+    cr_assert_eq(sqlite3_prepare_v2(db, "SELECT sql FROM sqlite_schema ORDER BY rowid", -1, &rows, NULL), SQLITE_OK);
+    for (size_t i = 0; cs_ledger_schema[i] != NULL; i++) {
+        cr_assert_eq(sqlite3_step(rows), SQLITE_ROW);
+        cr_assert_str_eq((const char *)sqlite3_column_text(rows, 0), cs_ledger_schema[i]);
+    }
+    cr_assert_eq(sqlite3_step(rows), SQLITE_DONE);
+    sqlite3_finalize(rows);
+    raw_close(db);
+}
+
+/* ---- what SQLite refuses by itself --------------------------------------------------------------- */
+
+typedef struct refusal {
+    const char *sql;
+    const char *message;
+} refusal;
+
+static const refusal refusals[] = {
+    {"UPDATE entry SET daemon = 'x' WHERE id = 1", "a ledger entry is never changed"},
+    {"UPDATE entry SET id = 7 WHERE id = 2", "a ledger entry is never changed"},
+    {"UPDATE OR IGNORE entry SET daemon = 'x'", "a ledger entry is never changed"},
+    {"DELETE FROM entry", "a ledger entry is never deleted"},
+    {"DELETE FROM entry WHERE id = 2", "a ledger entry is never deleted"},
+    {"INSERT OR REPLACE INTO entry SELECT * FROM entry WHERE id = 2", "a ledger entry only follows the last one"},
+    {"REPLACE INTO entry SELECT * FROM entry WHERE id = 1", "a ledger entry only follows the last one"},
+    {"INSERT OR IGNORE INTO entry SELECT * FROM entry WHERE id = 2", "a ledger entry only follows the last one"},
+    {"INSERT INTO entry SELECT * FROM entry WHERE id = 2 ON CONFLICT (id) DO UPDATE SET daemon = 'x'",
+     "a ledger entry only follows the last one"},
+};
+
+Test(schema, nothing_is_changed_or_deleted) {
+    sqlite3 *db = raw_create(":memory:");
+    raw_append(db, rows_run());
+    raw_append(db, rows_finding());
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        cr_expect_eq(raw_try(db, refusals[i].sql), SQLITE_CONSTRAINT, "%s", refusals[i].sql);
+        cr_expect_str_eq(sqlite3_errmsg(db), refusals[i].message, "%s", refusals[i].sql);
+    }
+    raw_append(db, rows_run()); /* the twin: an ordinary insert passes */
+    cr_expect_eq(sqlite3_total_changes(db), 3, "three inserts and nothing else");
+    raw_close(db);
+}
+
+/* Change one thing in a good third row and try to insert it. */
+static int insert_changed(void (*change)(cs_ledger_row *row)) {
+    sqlite3 *db = raw_create(":memory:");
+    raw_append(db, rows_run());
+    cs_ledger_row row = second_finding();
+    row.row_sha256 = bytes(DIGEST_FINDING);
+    if (change != NULL) change(&row);
+    int rc = raw_insert(db, &row);
+    raw_close(db);
+    return rc;
+}
+
+static void set_id_gap(cs_ledger_row *row) {
+    row->id = 3;
+}
+static void set_id_taken(cs_ledger_row *row) {
+    row->id = 1;
+}
+static void set_previous(cs_ledger_row *row) {
+    row->previous_sha256 = bytes(ROWS_RECORD);
+}
+static void set_kind(cs_ledger_row *row) {
+    row->kind = bytes("note");
+}
+static void set_envelope(cs_ledger_row *row) {
+    row->envelope = bytes("{}");
+}
+static void set_record(cs_ledger_row *row) {
+    row->record_sha256 = bytes(ROWS_RECORD);
+}
+static void set_no_code(cs_ledger_row *row) {
+    row->code = bytes("");
+}
+static void set_own_digest(cs_ledger_row *row) {
+    row->row_sha256 = bytes("short");
+}
+
+Test(schema, only_a_next_row_of_the_form_is_taken) {
+    cr_expect_eq(insert_changed(NULL), SQLITE_OK);
+    cr_expect_eq(insert_changed(set_id_gap), SQLITE_CONSTRAINT);
+    cr_expect_eq(insert_changed(set_id_taken), SQLITE_CONSTRAINT);
+    cr_expect_eq(insert_changed(set_previous), SQLITE_CONSTRAINT);
+    cr_expect_eq(insert_changed(set_kind), SQLITE_CONSTRAINT);
+    cr_expect_eq(insert_changed(set_envelope), SQLITE_CONSTRAINT);
+    cr_expect_eq(insert_changed(set_record), SQLITE_CONSTRAINT);
+    cr_expect_eq(insert_changed(set_no_code), SQLITE_CONSTRAINT);
+    cr_expect_eq(insert_changed(set_own_digest), SQLITE_CONSTRAINT);
+}
+
+/* ---- the digest of a row ------------------------------------------------------------------------- */
+
+Test(schema, row_digest_vectors) {
+    cs_ledger_row run = first_run();
+    cs_ledger_row finding = second_finding();
+    cr_expect_str_eq(digest_of(&run).hex, DIGEST_RUN);
+    cr_expect_str_eq(digest_of(&finding).hex, DIGEST_FINDING);
+}
+
+static void add_id(cs_ledger_row *row) {
+    row->id++;
+}
+static void add_time(cs_ledger_row *row) {
+    row->added_unix_ms++;
+}
+static void other_daemon(cs_ledger_row *row) {
+    row->daemon = bytes("http://127.0.0.1:8747");
+}
+static void other_code(cs_ledger_row *row) {
+    row->code = bytes("x");
+}
+static void other_detail(cs_ledger_row *row) {
+    row->detail = bytes("x");
+}
+static void longer_request(cs_ledger_row *row) {
+    row->request = bytes("the request!");
+}
+static void no_response(cs_ledger_row *row) {
+    row->response = (cs_view){0};
+}
+static void empty_response(cs_ledger_row *row) {
+    row->response = bytes("");
+}
+static void other_envelope(cs_ledger_row *row) {
+    row->envelope = bytes("{\"payloadType\":\"y\"}");
+}
+static void no_before(cs_ledger_row *row) {
+    row->describe_before = (cs_view){0};
+}
+static void empty_before(cs_ledger_row *row) {
+    row->describe_before = bytes("");
+}
+static void other_after(cs_ledger_row *row) {
+    row->describe_after = bytes("After");
+}
+static void other_record(cs_ledger_row *row) {
+    row->record_sha256 = bytes(DIGEST_RUN);
+}
+static void other_previous(cs_ledger_row *row) {
+    row->previous_sha256 = bytes(DIGEST_FINDING);
+}
+
+Test(schema, row_digest_covers_every_column) {
+    void (*const changes[])(cs_ledger_row *) = {add_id,        add_time,    other_daemon,   other_code,  other_detail,
+                                                longer_request, no_response, empty_response, other_envelope, no_before,
+                                                empty_before,  other_after, other_record,   other_previous};
+    enum { COUNT = sizeof changes / sizeof *changes };
+    cs_digest seen[COUNT + 1];
+    cs_ledger_row plain = first_run();
+    seen[COUNT] = digest_of(&plain);
+    for (size_t i = 0; i < COUNT; i++) {
+        cs_ledger_row row = first_run();
+        changes[i](&row);
+        seen[i] = digest_of(&row);
+    }
+    for (size_t i = 0; i <= COUNT; i++) {
+        for (size_t j = 0; j < i; j++) cr_expect_str_neq(seen[i].hex, seen[j].hex, "changes %zu and %zu", i, j);
+    }
+}
+
+Test(schema, messages_of_a_run_count_by_length_those_of_a_finding_whole) {
+    cs_ledger_row run = first_run();
+    run.request = bytes("The request");
+    cr_expect_str_eq(digest_of(&run).hex, DIGEST_RUN);
+    cs_ledger_row finding = second_finding();
+    finding.request = bytes("The request");
+    cr_expect_str_neq(digest_of(&finding).hex, DIGEST_FINDING);
+}
+
+/* ---- which columns stand together ---------------------------------------------------------------- */
+
+static void expect_columns(const cs_ledger_row *row, const char *what) {
+    cs_error err = CS_ERROR_INIT;
+    cr_expect_eq(cs_ledger_row_check(row, &err), CS_FAILED, "%s", what);
+    cr_expect_eq(err.code, CS_CODE_LEDGER_COLUMNS, "%s", what);
+    cr_expect(strstr(err.message, what) != NULL, "'%s' is not in '%s'", what, err.message);
+}
+
+Test(schema, rows_that_pass) {
+    cs_error err = CS_ERROR_INIT;
+    cs_ledger_row run = first_run();
+    cs_ledger_row finding = second_finding();
+    cr_expect_eq(cs_ledger_row_check(&run, &err), CS_OK);
+    cr_expect_eq(cs_ledger_row_check(&finding, &err), CS_OK);
+    run.response = bytes("");
+    finding.request = (cs_view){0};
+    cr_expect_eq(cs_ledger_row_check(&run, &err), CS_OK);
+    cr_expect_eq(cs_ledger_row_check(&finding, &err), CS_OK);
+}
+
+#define REFUSE(base, member, value, what)                                                                              \
+    do {                                                                                                               \
+        cs_ledger_row row = base();                                                                                    \
+        row.member = (value);                                                                                          \
+        expect_columns(&row, what);                                                                                    \
+    } while (0)
+
+Test(schema, rows_that_do_not_pass) {
+    const cs_view absent = {0};
+    REFUSE(first_run, kind, bytes("note"), "the kind is");
+    REFUSE(first_run, kind, absent, "the kind is");
+    REFUSE(first_run, request, absent, "a run has a request");
+    REFUSE(first_run, response, absent, "a run has a request");
+    REFUSE(first_run, envelope, absent, "a run has a request");
+    REFUSE(first_run, record_sha256, bytes("0123"), "record_sha256");
+    REFUSE(first_run, code, bytes("x"), "no code");
+    REFUSE(first_run, detail, bytes("x"), "no detail");
+    REFUSE(first_run, daemon, bytes("\xff"), "UTF-8");
+    REFUSE(second_finding, code, bytes(""), "a finding has a code");
+    REFUSE(second_finding, envelope, bytes("{}"), "no envelope");
+    REFUSE(second_finding, record_sha256, bytes(ROWS_RECORD), "no record_sha256");
+    REFUSE(second_finding, detail, bytes("\xc0\x80"), "UTF-8");
+}
+
+Test(schema, sizes_of_a_row) {
+    static uint8_t large[CS_MAX_LEDGER_MESSAGE + 1];
+    cs_error err = CS_ERROR_INIT;
+    cs_ledger_row row = first_run();
+    row.response = (cs_view){large, CS_MAX_LEDGER_MESSAGE};
+    cr_expect_eq(cs_ledger_row_check(&row, &err), CS_OK);
+    row.response.len++;
+    expect_columns(&row, "a column holds");
+    row.response.len--;
+    row.request = row.response;
+    row.describe_before = (cs_view){large, 30u << 20};
+    cr_expect_eq(cs_ledger_row_check(&row, &err), CS_OK);
+    row.describe_after = (cs_view){large, 3u << 20};
+    expect_columns(&row, "a row holds");
+}

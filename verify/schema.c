@@ -1,0 +1,111 @@
+#include "verify/schema.h"
+
+#include "records/canonical.h"
+
+/* The small columns stand first: SQLite finds them in the row's own page, without walking through the
+ * overflow pages of the large ones. No index: it would be a second copy of the truth, and the ledger is
+ * read in the order of its ids. */
+const char *const cs_ledger_schema[] = {
+    "CREATE TABLE entry (\n"
+    "  id INTEGER PRIMARY KEY CHECK (id >= 1),\n"
+    "  added_unix_ms INTEGER NOT NULL,\n"
+    "  kind TEXT NOT NULL CHECK (kind IN ('run', 'finding')),\n"
+    "  record_sha256 TEXT NOT NULL,\n"
+    "  previous_sha256 TEXT NOT NULL CHECK (length(previous_sha256) = iif(id = 1, 0, 64)),\n"
+    "  row_sha256 TEXT NOT NULL CHECK (length(row_sha256) = 64),\n"
+    "  code TEXT NOT NULL,\n"
+    "  daemon TEXT NOT NULL,\n"
+    "  detail TEXT NOT NULL,\n"
+    "  envelope BLOB,\n"
+    "  describe_before BLOB,\n"
+    "  describe_after BLOB,\n"
+    "  request BLOB,\n"
+    "  response BLOB,\n"
+    "  CHECK (kind <> 'run' OR (request IS NOT NULL AND response IS NOT NULL AND envelope IS NOT NULL"
+    " AND length(record_sha256) = 64 AND code = '' AND detail = '')),\n"
+    "  CHECK (kind <> 'finding' OR (envelope IS NULL AND record_sha256 = '' AND code <> ''))\n"
+    ") STRICT",
+    "CREATE TRIGGER entry_update BEFORE UPDATE ON entry\n"
+    "BEGIN\n"
+    "  SELECT RAISE(ABORT, 'a ledger entry is never changed');\n"
+    "END",
+    "CREATE TRIGGER entry_delete BEFORE DELETE ON entry\n"
+    "BEGIN\n"
+    "  SELECT RAISE(ABORT, 'a ledger entry is never deleted');\n"
+    "END",
+    /* This one also stops INSERT OR REPLACE, which deletes the old row without firing entry_delete. */
+    "CREATE TRIGGER entry_insert BEFORE INSERT ON entry\n"
+    "WHEN NEW.id IS NOT (SELECT coalesce(max(id), 0) + 1 FROM entry)\n"
+    "  OR NEW.previous_sha256 IS NOT coalesce((SELECT row_sha256 FROM entry ORDER BY id DESC LIMIT 1), '')\n"
+    "BEGIN\n"
+    "  SELECT RAISE(ABORT, 'a ledger entry only follows the last one');\n"
+    "END",
+    NULL,
+};
+
+/* An absent column and an empty one are different: the value is a group of none or one. */
+static void digest_optional(cs_sha256 *hash, const char *name, cs_view value) {
+    cs_canonical_u64(hash, name, value.ptr != NULL);
+    if (value.ptr != NULL) cs_canonical_bytes(hash, name, value);
+}
+
+static void digest_message(cs_sha256 *hash, bool run, const char *name, cs_view value) {
+    if (!run) {
+        digest_optional(hash, name, value);
+        return;
+    }
+    cs_canonical_u64(hash, name, value.ptr != NULL);
+    if (value.ptr != NULL) cs_canonical_u64(hash, name, value.len);
+}
+
+bool cs_ledger_row_digest(cs_sha256 *hash, const cs_ledger_row *row, cs_digest *out) {
+    bool run = cs_view_is(row->kind, CS_KIND_RUN);
+    cs_canonical_domain(hash, "countersign.ledger-row.v1");
+    cs_canonical_i64(hash, "id", row->id);
+    cs_canonical_i64(hash, "added_unix_ms", row->added_unix_ms);
+    cs_canonical_bytes(hash, "kind", row->kind);
+    cs_canonical_bytes(hash, "daemon", row->daemon);
+    cs_canonical_bytes(hash, "code", row->code);
+    cs_canonical_bytes(hash, "detail", row->detail);
+    digest_message(hash, run, "request", row->request);
+    digest_message(hash, run, "response", row->response);
+    digest_optional(hash, "envelope", row->envelope);
+    digest_optional(hash, "describe_before", row->describe_before);
+    digest_optional(hash, "describe_after", row->describe_after);
+    cs_canonical_bytes(hash, "record_sha256", row->record_sha256);
+    cs_canonical_bytes(hash, "previous_sha256", row->previous_sha256);
+    return cs_sha256_final_hex(hash, out);
+}
+
+/* One rule about the whole row; the name of what breaks it, or NULL. */
+static const char *row_fault(const cs_ledger_row *row) {
+    const cs_view texts[] = {row->daemon, row->code, row->detail};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (!cs_utf8_valid(texts[i])) return "daemon, code and detail are UTF-8 text";
+    }
+    const cs_view all[] = {row->daemon,   row->code,     row->detail,          row->request,
+                           row->response, row->envelope, row->describe_before, row->describe_after};
+    size_t total = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (all[i].len > CS_MAX_LEDGER_MESSAGE) return "a column holds at most 48 MiB";
+        total += all[i].len;
+    }
+    if (total > CS_MAX_LEDGER_ROW) return "a row holds at most 128 MiB";
+    if (cs_view_is(row->kind, CS_KIND_RUN)) {
+        if (row->request.ptr == NULL || row->response.ptr == NULL || row->envelope.ptr == NULL)
+            return "a run has a request, a response and an envelope";
+        if (!cs_is_hex(row->record_sha256, CS_SHA256_HEX)) return "record_sha256 of a run is 64 lowercase hex digits";
+        if (row->code.len > 0 || row->detail.len > 0) return "a run has no code and no detail";
+        return NULL;
+    }
+    if (!cs_view_is(row->kind, CS_KIND_FINDING)) return "the kind is run or finding";
+    if (row->envelope.ptr != NULL || row->record_sha256.len > 0) return "a finding has no envelope and no record_sha256";
+    if (row->code.len == 0) return "a finding has a code";
+    return NULL;
+}
+
+cs_result cs_ledger_row_check(const cs_ledger_row *row, cs_error *err) {
+    const char *fault = row_fault(row);
+    if (fault == NULL) return CS_OK;
+    return cs_fail(err, CS_CODE_LEDGER_COLUMNS, "the columns of a ledger entry are not as they must be: %s", fault);
+}

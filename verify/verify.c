@@ -1,0 +1,267 @@
+#include "verify/verify.h"
+
+#include <inttypes.h>
+#include <sodium.h>
+#include <string.h>
+
+#include "verify/internal.h"
+
+#define PROGRESS_BYTES UINT64_C(1048576)
+/* A statement and its PAE are both shorter than the envelope that holds them in base64. */
+#define WORK_BYTES CS_MAX_ENVELOPE_BYTES
+
+/* One walk over one source. */
+typedef struct walk {
+    cs_source *source;
+    const cs_verify_options *options;
+    cs_verify_summary *summary;
+    cs_memory *memory;
+    cs_workspace work;
+    cs_lines lines;
+    cs_holes holes;
+    uint64_t entry; /* the one being read; 0 outside of all */
+    uint64_t signed_entries;
+    uint64_t progress; /* bytes at the last report of progress */
+    bool cut;          /* the source can't go on after a failure */
+    bool stopped;      /* by the caller's own callback */
+    cs_error first;    /* the first failure */
+} walk;
+
+static void tell(walk *w, uint64_t entry, bool warning, const cs_error *err) {
+    if (w->options->on_finding == NULL) return;
+    cs_finding finding = {.entry = entry, .warning = warning, .err = err};
+    w->options->on_finding(w->options->user, &finding);
+}
+
+/* A failure is reported, and the walk goes on (CS_OK); anything else that is not CS_OK ends it, with
+ * the error left to the caller. */
+static cs_result take_named(walk *w, uint64_t entry, cs_result result, const cs_error *err) {
+    if (result != CS_FAILED) return result;
+    tell(w, entry, false, err);
+    if (w->summary->failures++ == 0) w->first = *err;
+    return CS_OK;
+}
+
+static void name_entry(const walk *w, uint64_t entry, cs_error *err) {
+    if (entry == 0) return;
+    cs_error_where(err, "%s %" PRIu64, w->summary->kind == CS_SOURCE_LEDGER ? "entry" : "line", entry);
+}
+
+/* The same for what a check answered, which does not know where it is. */
+static cs_result take(walk *w, uint64_t entry, cs_result result, cs_error *err) {
+    if (result != CS_OK) name_entry(w, entry, err);
+    return take_named(w, entry, result, err);
+}
+
+static void warn(walk *w, uint64_t entry, cs_code code, const char *text) {
+    cs_error err = CS_ERROR_INIT;
+    (void)cs_fail(&err, code, "%s", text);
+    name_entry(w, entry, &err);
+    w->summary->warnings++;
+    tell(w, entry, true, &err);
+}
+
+/* ---- one entry -------------------------------------------------------------------------------- */
+
+/* An entry that failed leaves a hole in a session, unless it is known to be in none. */
+static void leave_hole(walk *w, const cs_exchange *exchange) {
+    const cs_run_record *record = exchange->response != NULL ? exchange->response->record : NULL;
+    bool single = record != NULL && record->session.len == 0 && record->sequence == 0;
+    if (!single) w->holes.seen++;
+}
+
+static cs_result check_chain(walk *w, uint64_t entry, const cs_exchange *exchange, cs_error *err) {
+    if (exchange->closes) {
+        bool good = false;
+        cs_result result = cs_chain_close(w->memory, &w->holes, entry, &exchange->statement.close, &good, err);
+        if (good) w->summary->sessions++;
+        return result;
+    }
+    if (!exchange->in_session) return CS_OK;
+    return cs_chain_call(w->memory, &w->holes, entry, exchange->record, err);
+}
+
+/* Times are the only matter of warnings, and only reversed ones show without our own clock. */
+static void warn_of_times(walk *w, uint64_t entry, const cs_checked_run *checked) {
+    for (size_t i = 0; i < checked->warning_count; i++) {
+        warn(w, entry, checked->warnings[i], "the record says that the run ended before it started");
+    }
+}
+
+/* Has the record been seen before? It is remembered from now on. */
+static cs_result look_up(walk *w, const cs_checked_run *checked, bool *seen, cs_error *err) {
+    uint8_t digest[CS_SHA256_BYTES];
+    if (sodium_hex2bin(digest, sizeof digest, checked->record_sha256.hex, CS_SHA256_HEX, NULL, NULL, NULL) != 0) {
+        return cs_fail(err, CS_CODE_INTERNAL, "a record digest is not hexadecimal");
+    }
+    return cs_memory_see(w->memory, digest, seen, err);
+}
+
+/* A run that passed: count it and hand it on. */
+static cs_result accept_run(walk *w, uint64_t entry, const cs_exchange *exchange, bool seen, cs_error *err) {
+    warn_of_times(w, entry, &exchange->checked);
+    if (seen) {
+        w->summary->duplicates++;
+        warn(w, entry, CS_CODE_RECORD_DUPLICATE, "the same record was read before; it counts once");
+    } else {
+        w->summary->runs++;
+        if (exchange->unanswered) w->summary->unanswered++;
+    }
+    if (w->options->on_run == NULL) return CS_OK;
+    cs_verified_run run = {.entry = entry,
+                           .in_session = exchange->in_session,
+                           .unanswered = exchange->unanswered,
+                           .duplicate = seen,
+                           .request = exchange->request,
+                           .response = exchange->response,
+                           .record = exchange->record,
+                           .checked = &exchange->checked,
+                           .keyid = exchange->envelope.keyid};
+    cs_result result = w->options->on_run(w->options->user, &run, err);
+    w->stopped = result != CS_OK;
+    return result;
+}
+
+/* The parts of an entry, each with its own report. */
+static cs_result check_parts(walk *w, const cs_entry *entry, cs_exchange *exchange, cs_error *err) {
+    uint64_t before = w->summary->failures;
+    bool holds_entry = entry->envelope.ptr != NULL || entry->request.ptr != NULL || entry->response.ptr != NULL ||
+                       entry->link.ptr == NULL;
+    cs_result checked = CS_OK;
+    if (holds_entry) {
+        w->signed_entries++;
+        checked = cs_exchange_check(entry, w->options->trust, &w->work, exchange, err);
+        if (checked == CS_FAILED) leave_hole(w, exchange);
+        cs_result result = take(w, entry->number, checked, err);
+        if (result != CS_OK) return result;
+    }
+    if (w->summary->kind == CS_SOURCE_BUNDLE) {
+        cs_result linked = cs_lines_check(&w->lines, entry, checked != CS_OK, w->options->trust, &w->work, err);
+        cs_result result = take(w, entry->number, linked, err);
+        if (result != CS_OK) return result;
+    }
+    if (!holds_entry || checked != CS_OK) return CS_OK;
+
+    /* A link's entry digest covers the whole line, so only lines without one leave bytes uncovered. */
+    if (entry->link.ptr == NULL) cs_exchange_uncovered(exchange, &w->summary->uncovered);
+    bool seen = false;
+    cs_result result = exchange->closes ? CS_OK : look_up(w, &exchange->checked, &seen, err);
+    if (result != CS_OK) return result;
+    result = take(w, entry->number, check_chain(w, entry->number, exchange, err), err);
+    if (result != CS_OK || exchange->closes || w->summary->failures != before) return result;
+    return accept_run(w, entry->number, exchange, seen, err);
+}
+
+static cs_result check_entry(walk *w, const cs_entry *entry, cs_error *err) {
+    if (entry->finding) {
+        w->summary->findings++;
+        return CS_OK;
+    }
+    cs_exchange exchange = {.enveloped = false};
+    cs_result result = check_parts(w, entry, &exchange, err);
+    cs_exchange_clear(&exchange);
+    return result;
+}
+
+/* ---- the walk --------------------------------------------------------------------------------- */
+
+/* An entry that the source could not read. */
+static cs_result skip_entry(walk *w, const cs_entry *entry, cs_result result, cs_error *err) {
+    result = take_named(w, entry->number, result, err); /* the source has named it */
+    if (result != CS_OK) return result;
+    w->holes.seen++;
+    if (w->summary->kind != CS_SOURCE_BUNDLE) return CS_OK;
+    return cs_lines_skip(&w->lines, entry->number, entry->line, &w->work, err);
+}
+
+static void show_progress(walk *w, bool end) {
+    if (w->options->on_progress == NULL) return;
+    uint64_t done = 0;
+    uint64_t total = 0;
+    cs_source_progress(w->source, &done, &total);
+    if (!end && done - w->progress < PROGRESS_BYTES) return;
+    w->progress = done;
+    w->options->on_progress(w->options->user, done, total);
+}
+
+static cs_result walk_entries(walk *w, cs_error *err) {
+    for (;;) {
+        cs_entry entry = {.number = 0};
+        bool more = false;
+        cs_result result = cs_source_next(w->source, &entry, &more, err);
+        if (result == CS_OK && !more) return CS_OK;
+        if (result == CS_OK || entry.number != 0) w->summary->entries++;
+        w->entry = entry.number;
+        w->cut = result != CS_OK && !more;
+        result = result == CS_OK ? check_entry(w, &entry, err) : skip_entry(w, &entry, result, err);
+        if (result != CS_OK || w->cut) return result;
+        show_progress(w, false);
+    }
+}
+
+/* What only the end can tell. */
+static cs_result check_end(walk *w, cs_error *err) {
+    w->entry = 0;
+    bool more = true;
+    while (more) {
+        cs_chain chain;
+        cs_result result = cs_memory_unclosed(w->memory, &chain, &more, err);
+        if (result != CS_OK) return result;
+        if (!more || cs_chain_excused(&chain, &w->holes)) continue;
+        char session[CS_SHA256_HEX + 1];
+        cs_hex(chain.session, sizeof chain.session, session);
+        result = cs_fail(err, CS_CODE_CHAIN_UNCLOSED,
+                         "session %s has %" PRIu64 " calls and no close; calls may be missing at its end", session,
+                         chain.calls);
+        result = take(w, chain.entry, result, err);
+        if (result != CS_OK) return result;
+    }
+    cs_result result = take(w, w->lines.number, cs_lines_end(&w->lines, err), err);
+    w->summary->linked = w->lines.linked && w->lines.may_end && !w->lines.any_bad;
+    return result;
+}
+
+static cs_result verdict(walk *w, cs_result result, cs_error *err) {
+    if (w->stopped) return result;
+    if (result != CS_OK) tell(w, w->entry, false, err);
+    /* A failure stands, also when the rest could not be read. */
+    if (w->summary->failures > 0) {
+        *err = w->first;
+        return CS_FAILED;
+    }
+    if (result != CS_OK) return result;
+    if (w->signed_entries == 0) {
+        return cs_fail(err, CS_CODE_NOTHING_TO_CHECK, "the input holds no signed entry%s",
+                       w->summary->findings > 0 ? ", only findings, which are evidence and never count as runs" : "");
+    }
+    *err = (cs_error){.code = CS_CODE_OK};
+    return CS_OK;
+}
+
+static cs_result prepare(walk *w, cs_error *err) {
+    if (sodium_init() < 0) return cs_fail(err, CS_CODE_INTERNAL, "libsodium can't be initialised");
+    w->work.signed_bytes = CS_BUF_INIT(WORK_BYTES);
+    w->work.statement = CS_BUF_INIT(WORK_BYTES);
+    w->work.hash = cs_sha256_new();
+    if (w->work.hash == NULL) return cs_fail(err, CS_CODE_NO_MEMORY, "no memory to verify");
+    return cs_memory_open(&w->memory, err);
+}
+
+cs_result cs_verify_source(cs_source *source, const cs_verify_options *options, cs_verify_summary *summary,
+                           cs_error *err) {
+    *summary = (cs_verify_summary){.kind = cs_source_what(source)};
+    walk w = {.source = source, .options = options, .summary = summary};
+    cs_error own = CS_ERROR_INIT; /* the caller's may be NULL, and the checks need one */
+    cs_result result = prepare(&w, &own);
+    if (result == CS_OK) result = walk_entries(&w, &own);
+    if (result == CS_OK && !w.cut) result = check_end(&w, &own);
+    show_progress(&w, true);
+    cs_memory_close(w.memory);
+    cs_sha256_free(w.work.hash);
+    cs_buf_free(&w.work.signed_bytes);
+    cs_buf_free(&w.work.statement);
+
+    result = verdict(&w, result, &own);
+    if (err != NULL) *err = own;
+    return result;
+}

@@ -1,0 +1,74 @@
+/* Verify a stored bundle or ledger: everything of docs/FORMAT.md, "Stored bundle or ledger".
+ *
+ * No network, no private key. Goes on after a bad entry and reports each. The memory it needs does
+ * not grow with the number of entries: what must be remembered of all (record digests, open session
+ * chains) lies in a temporary SQLite database with a bounded cache.
+ */
+#ifndef CS_VERIFY_VERIFY_H
+#define CS_VERIFY_VERIFY_H
+
+#include "records/check.h"
+#include "verify/pubkey.h"
+#include "verify/source.h"
+
+/* One thing found. Borrowed for the duration of the callback. */
+typedef struct cs_finding {
+    uint64_t entry;      /* number in the source; 0: the source as a whole */
+    bool warning;        /* does not change the verdict */
+    const cs_error *err; /* code, message, where ("line 3: envelope", "entry 3"), expected, found */
+} cs_finding;
+
+/* One run that passed everything about itself. Borrowed for the duration of the callback. A chain
+ * that turns out bad later is reported as a finding of its own. */
+typedef struct cs_verified_run {
+    uint64_t entry;
+    bool in_session;
+    bool unanswered;               /* may have run, gave no result: never a result to compare with */
+    bool duplicate;                /* the same record was seen before; it counts once */
+    const cs_run_request *request; /* decoded from the very bytes that were verified */
+    const cs_run_response *response; /* NULL when unanswered */
+    const cs_run_record *record;
+    const cs_checked_run *checked;
+    const char *keyid;
+} cs_verified_run;
+
+typedef struct cs_verify_options {
+    const cs_trust *trust;
+    /* Every failure and warning, and what ended the walk early (class CS_UNCHECKED). May be NULL. */
+    void (*on_finding)(void *user, const cs_finding *finding);
+    /* A result other than CS_OK ends the walk and is returned. May be NULL. */
+    cs_result (*on_run)(void *user, const cs_verified_run *run, cs_error *err);
+    void (*on_progress)(void *user, uint64_t done, uint64_t total); /* bytes; may be NULL */
+    void *user;
+} cs_verify_options;
+
+/* Bytes that no digest covers, counted over the entries that passed; reported, not a failure. A line
+ * with a link has none, since the link's entry digest covers the whole line. */
+typedef struct cs_uncovered {
+    uint64_t trace_ids;
+    uint64_t durations;
+    uint64_t advice;
+} cs_uncovered;
+
+typedef struct cs_verify_summary {
+    cs_source_kind kind;
+    uint64_t entries;    /* lines or rows read */
+    uint64_t runs;       /* distinct records that passed, session calls among them */
+    uint64_t sessions;   /* chains closed well */
+    uint64_t unanswered; /* distinct, among runs */
+    uint64_t duplicates;
+    uint64_t findings; /* unsigned findings in the ledger: reported, never counted as runs */
+    uint64_t failures; /* checks that failed */
+    uint64_t warnings;
+    bool linked;       /* a bundle whose lines are linked and that ends in a checkpoint: complete up to there */
+    cs_uncovered uncovered;
+} cs_verify_summary;
+
+/* Verify one source. CS_OK: everything passed and there was something. CS_FAILED: a failure was
+ * reported. CS_NOTHING: no signed entry at all. CS_UNCHECKED: it could not be read to the end (this
+ * outranks CS_FAILED only when nothing failed before). *summary is always filled. *err is the first
+ * failure, with the entry in where. */
+CS_MUST_CHECK cs_result cs_verify_source(cs_source *source, const cs_verify_options *options,
+                                         cs_verify_summary *summary, cs_error *err);
+
+#endif

@@ -104,7 +104,7 @@ phase() {
 }
 
 build() {
-    phase build make -j"$JOBS" BUILD="$BUILD" "$@" all
+    phase build make --silent -j"$JOBS" BUILD="$BUILD" "$@" all
 }
 
 demo() {
@@ -127,6 +127,8 @@ ci() {
     export CI COUNTERSIGN_REQUIRE_ALL
     logs=$(mktemp -d)
     trap 'rm -rf "$logs"' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
     build WERROR=1
     phase lint make BUILD="$BUILD" lint
     phase 'tests with sanitizers' tests_without_skips "$logs/asan" SANITIZE=1 WERROR=1 BUILD="$BUILD-asan"

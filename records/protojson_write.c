@@ -8,7 +8,7 @@
 #include "records/protojson_field.h"
 #include "records/text.h"
 
-/* The two reasons why writing ends early. */
+/* The buffer answers false at its maximum and without memory alike. */
 static cs_result fail_full(cs_error *err) {
     return cs_fail(err, CS_CODE_NO_MEMORY, "there is no memory for the JSON form of the message");
 }

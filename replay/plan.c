@@ -41,8 +41,9 @@ static cs_result count_bytes(gathering *into, const cs_verified_run *run, cs_err
     into->bytes += protobuf_c_message_get_packed_size(&run->request->base);
     into->bytes += protobuf_c_message_get_packed_size(&run->response->base);
     if (into->bytes <= CS_MAX_REPLAY_BYTES) return CS_OK;
-    return cs_fail(err, CS_CODE_NO_MEMORY, "the runs to replay have more than %u MiB together; choose one with --entry",
-                   CS_MAX_REPLAY_BYTES / (1024u * 1024u));
+    return cs_fail(err, CS_CODE_NO_MEMORY,
+                   "the runs to replay have more than %zu MiB together; choose one with --entry",
+                   CS_MAX_REPLAY_BYTES >> 20);
 }
 
 static cs_result hold(gathering *into, const cs_verified_run *run, cs_error *err) {

@@ -15,7 +15,7 @@
 #define CS_MAX_RUNS 100u
 #define CS_MAX_DAEMONS 16u
 #define CS_MAX_REPLAY_ENTRIES 10000u
-#define CS_MAX_REPLAY_BYTES (512u * 1024u * 1024u) /* encoded messages of one plan together */
+#define CS_MAX_REPLAY_BYTES ((size_t)512 * 1024 * 1024) /* encoded messages of one plan together */
 
 /* A stored run that passed verification. Owned by its plan. */
 typedef struct cs_replay_item {

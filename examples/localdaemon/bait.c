@@ -29,8 +29,8 @@ static bool listen_tcp(ld_bait *bait) {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
     socklen_t size = sizeof(at);
     bait->tcp_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (bait->tcp_fd < 0 || bind(bait->tcp_fd, (const struct sockaddr *)&at, size) != 0 || listen(bait->tcp_fd, 16) != 0 ||
-        getsockname(bait->tcp_fd, (struct sockaddr *)&at, &size) != 0)
+    if (bait->tcp_fd < 0 || bind(bait->tcp_fd, (const struct sockaddr *)&at, size) != 0 ||
+        listen(bait->tcp_fd, 16) != 0 || getsockname(bait->tcp_fd, (struct sockaddr *)&at, &size) != 0)
         return false;
     snprintf(bait->port, sizeof(bait->port), "%u", ntohs(at.sin_port));
     return true;
@@ -80,7 +80,8 @@ cs_result ld_bait_victim(ld_bait *bait, bool other_user, uid_t uid, cs_error *er
             _exit(1);
         prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
         if (write(ready[1], "r", 1) != 1) _exit(1);
-        for (;;) pause();
+        for (;;)
+            pause();
     }
     close(ready[1]);
     char byte;

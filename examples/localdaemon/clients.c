@@ -6,10 +6,11 @@
 #include <string.h>
 
 static cs_result malformed(cs_error *err, const char *path, const char *what) {
-    return cs_fail(err, CS_CODE_JSON_MALFORMED,
-                   "%s is no clients file: %s; expected {\"clients\":[{\"id\":\"ci\",\"token_sha256\":\"<64 hex digits>\","
-                   "\"scopes\":[\"code:run\"]}]}",
-                   path, what);
+    return cs_fail(
+        err, CS_CODE_JSON_MALFORMED,
+        "%s is no clients file: %s; expected {\"clients\":[{\"id\":\"ci\",\"token_sha256\":\"<64 hex digits>\","
+        "\"scopes\":[\"code:run\"]}]}",
+        path, what);
 }
 
 static bool id_is_valid(const char *id) {
@@ -29,7 +30,8 @@ static const char *read_scopes(const json_t *scopes, ld_client *out) {
     if (!json_is_array(scopes)) return "scopes is no list";
     for (size_t i = 0; i < json_array_size(scopes); i++) {
         const char *scope = json_string_value(json_array_get(scopes, i));
-        if (scope == NULL || strcmp(scope, LD_SCOPE_RUN) != 0) return "a scope is not \"code:run\", the only one there is";
+        if (scope == NULL || strcmp(scope, LD_SCOPE_RUN) != 0)
+            return "a scope is not \"code:run\", the only one there is";
         out->may_run = true;
     }
     return NULL;
@@ -43,7 +45,8 @@ static const char *read_client(const json_t *entry, ld_client *out) {
     const char *id = text_member(entry, "id");
     const char *hash = text_member(entry, "token_sha256");
     if (id == NULL || !id_is_valid(id)) return "an id is not 1 to 64 of the characters A-Z a-z 0-9 . _ -";
-    if (hash == NULL || !cs_is_hex(cs_view_of(hash), CS_SHA256_HEX)) return "a token_sha256 is not 64 lowercase hex digits";
+    if (hash == NULL || !cs_is_hex(cs_view_of(hash), CS_SHA256_HEX))
+        return "a token_sha256 is not 64 lowercase hex digits";
     memcpy(out->id, id, strlen(id) + 1);
     memcpy(out->token_sha256, hash, CS_SHA256_HEX + 1);
     return read_scopes(json_object_get(entry, "scopes"), out);

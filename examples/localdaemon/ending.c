@@ -44,7 +44,8 @@ static pid_t parent_of(int proc, const char *pid) {
         len++;
     }
     static const char tail[] = "/stat";
-    for (size_t i = 0; i < sizeof(tail); i++) path[len + i] = tail[i];
+    for (size_t i = 0; i < sizeof(tail); i++)
+        path[len + i] = tail[i];
     int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return 0;
     char line[512];
@@ -54,16 +55,19 @@ static pid_t parent_of(int proc, const char *pid) {
     line[got] = '\0';
     /* "pid (name) state ppid": the name may hold anything, so from its last parenthesis on. */
     ssize_t at = got - 1;
-    while (at > 0 && line[at] != ')') at--;
+    while (at > 0 && line[at] != ')')
+        at--;
     if (at == 0 || at + 4 >= got) return 0;
     pid_t parent = 0;
-    for (ssize_t i = at + 4; line[i] >= '0' && line[i] <= '9'; i++) parent = parent * 10 + (line[i] - '0');
+    for (ssize_t i = at + 4; line[i] >= '0' && line[i] <= '9'; i++)
+        parent = parent * 10 + (line[i] - '0');
     return parent;
 }
 
 static pid_t number_of(const char *name) {
     pid_t pid = 0;
-    for (; *name >= '0' && *name <= '9'; name++) pid = pid * 10 + (*name - '0');
+    for (; *name >= '0' && *name <= '9'; name++)
+        pid = pid * 10 + (*name - '0');
     return *name == '\0' ? pid : 0;
 }
 

@@ -22,8 +22,8 @@ static const char *const denied[] = {
     /* keys */
     "keyctl", "add_key", "request_key",
     /* code in the kernel, tracing, other processes' memory */
-    "bpf", "perf_event_open", "userfaultfd", "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp",
-    "pidfd_getfd", "io_uring_setup", "io_uring_enter", "io_uring_register", "init_module", "finit_module",
+    "bpf", "perf_event_open", "userfaultfd", "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise",
+    "kcmp", "pidfd_getfd", "io_uring_setup", "io_uring_enter", "io_uring_register", "init_module", "finit_module",
     "delete_module", "kexec_load", "kexec_file_load", "lookup_dcookie", "memfd_secret",
     /* namespaces and mounts */
     "unshare", "setns", "mount", "umount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "fsopen",
@@ -48,7 +48,7 @@ bool ld_filter_describe(cs_buf *out) {
 
 /* Namespaces by clone, and calls whose arguments decide. 0 or a negative errno. */
 static int add_argument_rules(scmp_filter_ctx context) {
-    static const scmp_datum_t namespaces[] = {CLONE_NEWNS,  CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
+    static const scmp_datum_t namespaces[] = {CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
                                               CLONE_NEWUSER, CLONE_NEWPID,    CLONE_NEWNET};
     static const scmp_datum_t terminals[] = {TIOCSTI, TIOCLINUX};
     int rc = 0;
@@ -61,7 +61,8 @@ static int add_argument_rules(scmp_filter_ctx context) {
     if (rc == 0) rc = seccomp_rule_add(context, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
     /* Asking for the personality (0xffffffff) stays. */
     if (rc == 0)
-        rc = seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(personality), 1, SCMP_A0(SCMP_CMP_NE, 0xffffffffu));
+        rc = seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(personality), 1,
+                              SCMP_A0(SCMP_CMP_NE, 0xffffffffu));
     return rc;
 }
 

@@ -32,7 +32,8 @@ static void read_type(reading *to, const char *value) {
     size_t len = strcspn(value, "; \t");
     to->out->types++;
     to->out->json = len == strlen(CS_TYPE_JSON) && strncasecmp(value, CS_TYPE_JSON, len) == 0;
-    to->out->type_known = to->out->json || (len == strlen(CS_TYPE_BINARY) && strncasecmp(value, CS_TYPE_BINARY, len) == 0);
+    to->out->type_known =
+        to->out->json || (len == strlen(CS_TYPE_BINARY) && strncasecmp(value, CS_TYPE_BINARY, len) == 0);
 }
 
 /* A port, or nothing, after the host. */

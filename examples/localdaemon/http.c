@@ -15,7 +15,7 @@
 #define CONNECTIONS 64u
 #define RECEIVE_SECONDS 30u
 /* A body without a stated length that goes on past this is cut off instead of being read to its end. */
-#define DROP_AFTER (4u * CS_MAX_REQUEST_BYTES)
+#define DROP_AFTER 33554432u
 
 #define REASON(name) PLIMSOLL__V1__NOT_DISPATCHED_REASON__NOT_DISPATCHED_REASON_##name
 
@@ -42,11 +42,12 @@ typedef struct exchange {
 } exchange;
 
 /* Hand the answer over; takes its body. */
-static enum MHD_Result send_answer(struct MHD_Connection *connection, const exchange *in, const char *url, ld_answer *answer) {
+static enum MHD_Result send_answer(struct MHD_Connection *connection, const exchange *in, const char *url,
+                                   ld_answer *answer) {
     char shown[80];
     cs_escape_short(cs_view_of(url), shown, sizeof(shown));
-    ld_log("%s %s %s: %d %s, %lld ms", in->client != NULL ? in->client->id : "-", in->headers.method, shown, answer->status,
-           answer->outcome, (long long)(ld_monotonic_ms() - in->begun_ms));
+    ld_log("%s %s %s: %d %s, %lld ms", in->client != NULL ? in->client->id : "-", in->headers.method, shown,
+           answer->status, answer->outcome, (long long)(ld_monotonic_ms() - in->begun_ms));
     struct MHD_Response *response =
         MHD_create_response_from_buffer(answer->body.len, answer->body.ptr, MHD_RESPMEM_MUST_COPY);
     cs_buf_free(&answer->body);
@@ -55,8 +56,10 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, const exch
     if (in->headers.request_id != NULL)
         good = good && MHD_add_response_header(response, CS_HEADER_REQUEST_ID, in->headers.request_id) == MHD_YES;
     if (answer->header_mark != REASON(UNSPECIFIED))
-        good = good && MHD_add_response_header(response, CS_HEADER_NOT_DISPATCHED, cs_reason_word(answer->header_mark)) == MHD_YES;
-    if (answer->status == MHD_HTTP_METHOD_NOT_ALLOWED) good = good && MHD_add_response_header(response, "Allow", "POST") == MHD_YES;
+        good = good && MHD_add_response_header(response, CS_HEADER_NOT_DISPATCHED,
+                                               cs_reason_word(answer->header_mark)) == MHD_YES;
+    if (answer->status == MHD_HTTP_METHOD_NOT_ALLOWED)
+        good = good && MHD_add_response_header(response, "Allow", "POST") == MHD_YES;
     enum MHD_Result queued = good ? MHD_queue_response(connection, (unsigned)answer->status, response) : MHD_NO;
     MHD_destroy_response(response);
     return queued;
@@ -83,7 +86,8 @@ static bool check_headers(ld_daemon *daemon, exchange *in, const char *url, ld_a
         }
     } else if (!headers->local_host) {
         /* A page in a browser can reach loopback under a name of its own; it can't choose this header. */
-        ld_answer_error(out, CS_CONNECT_PERMISSION_DENIED, REASON(PERMISSION), true, 0, "the Host is not this machine's loopback");
+        ld_answer_error(out, CS_CONNECT_PERMISSION_DENIED, REASON(PERMISSION), true, 0,
+                        "the Host is not this machine's loopback");
         return false;
     }
     if (!is_call(url)) {
@@ -108,7 +112,7 @@ static enum MHD_Result begin(ld_daemon *daemon, struct MHD_Connection *connectio
     exchange *in = calloc(1, sizeof(*in));
     if (in == NULL) return MHD_NO;
     *state = in;
-    in->body = CS_BUF_INIT(CS_MAX_REQUEST_BYTES);
+    in->body = CS_BUF_INIT((size_t)CS_MAX_REQUEST_BYTES);
     in->begun_ms = ld_monotonic_ms();
     ld_headers_read(connection, method, &in->headers);
     ld_answer answer = LD_ANSWER_INIT;
@@ -126,7 +130,7 @@ static enum MHD_Result begin(ld_daemon *daemon, struct MHD_Connection *connectio
 static enum MHD_Result receive(exchange *in, const char *data, size_t *size) {
     in->seen += *size;
     if (in->seen > DROP_AFTER) return MHD_NO;
-    if (in->seen > CS_MAX_REQUEST_BYTES)
+    if (in->seen > (size_t)CS_MAX_REQUEST_BYTES)
         cs_buf_free(&in->body);
     else if (!in->no_room)
         in->no_room = !cs_buf_append(&in->body, data, *size);
@@ -150,7 +154,7 @@ static enum MHD_Result finish(ld_http *http, struct MHD_Connection *connection, 
     ld_call call = {.daemon = daemon, .client = in->client, .body = cs_buf_view(&in->body), .json = in->headers.json};
     /* The time-out is for receiving; a run may take longer, and nothing is received meanwhile. */
     MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, 0u);
-    if (in->seen > CS_MAX_REQUEST_BYTES)
+    if (in->seen > (size_t)CS_MAX_REQUEST_BYTES)
         ld_answer_error(&answer, CS_CONNECT_INVALID_ARGUMENT, REASON(REQUEST), true, 0, LD_TOO_LARGE);
     else if (in->no_room)
         ld_answer_error(&answer, CS_CONNECT_RESOURCE_EXHAUSTED, REASON(CAPACITY), true, 0, "no memory for the request");
@@ -172,7 +176,8 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
     return finish(http, connection, in, url);
 }
 
-static void completed(void *cls, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode code) {
+static void completed(void *cls, struct MHD_Connection *connection, void **state,
+                      enum MHD_RequestTerminationCode code) {
     (void)connection;
     (void)code;
     exchange *in = *state;
@@ -190,10 +195,10 @@ cs_result ld_http_start(ld_daemon *daemon, int listening, ld_http **out, cs_erro
         http->daemon = daemon;
         pthread_mutex_init(&http->mutex, NULL);
         pthread_cond_init(&http->left, NULL);
-        http->mhd = MHD_start_daemon(MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_ITC, 0, NULL,
-                                     NULL, handle, http, MHD_OPTION_LISTEN_SOCKET, listening, MHD_OPTION_CONNECTION_LIMIT,
-                                     CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, RECEIVE_SECONDS,
-                                     MHD_OPTION_NOTIFY_COMPLETED, completed, http, MHD_OPTION_END);
+        http->mhd = MHD_start_daemon(MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_ITC, 0,
+                                     NULL, NULL, handle, http, MHD_OPTION_LISTEN_SOCKET, listening,
+                                     MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+                                     RECEIVE_SECONDS, MHD_OPTION_NOTIFY_COMPLETED, completed, http, MHD_OPTION_END);
     }
     if (http == NULL || http->mhd == NULL) {
         free(http);

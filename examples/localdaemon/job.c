@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define SCRIPT "main.cjs"
+#define MAX_DETAIL 262144u
 
 static uid_t owner_of_files(const ld_place *place) {
     return place->sandbox->root ? place->slot->uid : (uid_t)-1;
@@ -26,7 +27,8 @@ static cs_result run_command(const ld_place *place, const char *const *argv, ld_
     return result;
 }
 
-static cs_result run_javascript(const ld_place *place, const Plimsoll__V1__JavaScriptRun *run, ld_job *job, cs_error *err) {
+static cs_result run_javascript(const ld_place *place, const Plimsoll__V1__JavaScriptRun *run, ld_job *job,
+                                cs_error *err) {
     const char *const argv[] = {place->sandbox->node, SCRIPT, NULL};
     if (ld_work_write(place->slot->work_fd, cs_view_of(SCRIPT), cs_bytes_view(&run->code), owner_of_files(place)) !=
         LD_WORK_DONE)
@@ -39,7 +41,8 @@ static cs_result run_javascript(const ld_place *place, const Plimsoll__V1__JavaS
 static cs_result write_files(const ld_place *place, const Plimsoll__V1__ProjectRun *run, ld_job *job, cs_error *err) {
     for (size_t i = 0; i < run->n_files; i++) {
         cs_view path = cs_bytes_view(&run->files[i]->path);
-        ld_work done = ld_work_write(place->slot->work_fd, path, cs_bytes_view(&run->files[i]->content), owner_of_files(place));
+        ld_work done =
+            ld_work_write(place->slot->work_fd, path, cs_bytes_view(&run->files[i]->content), owner_of_files(place));
         if (done == LD_WORK_FAILED) return cs_fail(err, CS_CODE_IO, "a file can't be written: %s", strerror(errno));
         if (done == LD_WORK_DONE) continue;
         job->outcome = PLIMSOLL__V1__PROJECT_OUTCOME__PROJECT_OUTCOME_SETUP_FAILED;
@@ -71,8 +74,9 @@ static cs_result run_steps(const ld_place *place, const Plimsoll__V1__ProjectRun
             job->outcome = PLIMSOLL__V1__PROJECT_OUTCOME__PROJECT_OUTCOME_TIMED_OUT;
             good = cs_buf_printf(&job->detail, "step %zu of %zu did not end in time", i + 1, run->n_steps);
         } else if (output->exit_code != 0 && i + 1 < run->n_steps) {
-            good = cs_buf_printf(&job->detail, "step %zu of %zu ended with exit code %d; the steps after it were not run",
-                                 i + 1, run->n_steps, output->exit_code);
+            good =
+                cs_buf_printf(&job->detail, "step %zu of %zu ended with exit code %d; the steps after it were not run",
+                              i + 1, run->n_steps, output->exit_code);
         }
         if (!good) return no_memory(err);
         if (output->timed_out || output->exit_code != 0) return CS_OK;
@@ -81,8 +85,9 @@ static cs_result run_steps(const ld_place *place, const Plimsoll__V1__ProjectRun
 }
 
 static bool note_missing(ld_job *job, cs_view path, const char *why) {
-    return cs_buf_text(&job->detail, job->detail.len > 0 ? "; " : "") && cs_buf_text(&job->detail, "artifact not collected: ") &&
-           cs_buf_append(&job->detail, path.ptr, path.len) && cs_buf_printf(&job->detail, ": %s", why);
+    return cs_buf_text(&job->detail, job->detail.len > 0 ? "; " : "") &&
+           cs_buf_text(&job->detail, "artifact not collected: ") && cs_buf_append(&job->detail, path.ptr, path.len) &&
+           cs_buf_printf(&job->detail, ": %s", why);
 }
 
 /* In the order asked for. One that isn't there is named in the detail; one that doesn't fit any more is
@@ -91,7 +96,8 @@ static cs_result collect(const ld_place *place, const Plimsoll__V1__ProjectRun *
     for (size_t i = 0; i < run->n_artifacts && job->artifact_count < CS_MAX_ARTIFACTS; i++) {
         cs_view path = cs_bytes_view(&run->artifacts[i]);
         size_t begin = job->contents.len;
-        ld_work done = ld_work_read(place->slot->work_fd, path, place->slot->uid, LD_ARTIFACTS_CAP - begin, &job->contents);
+        ld_work done =
+            ld_work_read(place->slot->work_fd, path, place->slot->uid, LD_ARTIFACTS_CAP - begin, &job->contents);
         bool good = done != LD_WORK_FAILED;
         if (done == LD_WORK_DONE)
             job->artifacts[job->artifact_count++] =
@@ -137,7 +143,7 @@ static cs_result leave(ld_daemon *daemon, ld_slot *slot, const ld_job *job, cs_r
 
 cs_result ld_job_run(ld_daemon *daemon, const cs_run_request *request, ld_job *out, cs_error *err) {
     memset(out, 0, sizeof(*out));
-    out->detail = CS_BUF_INIT(256u * 1024u);
+    out->detail = CS_BUF_INIT(MAX_DETAIL);
     out->contents = CS_BUF_INIT(LD_ARTIFACTS_CAP);
     ld_slot slot;
     cs_result result = ld_slot_take(&daemon->slots, daemon->sandbox.kind == LD_CONTAINER, &slot, err);
@@ -161,7 +167,8 @@ cs_result ld_job_run(ld_daemon *daemon, const cs_run_request *request, ld_job *o
 }
 
 void ld_job_free(ld_job *job) {
-    for (size_t i = 0; i < job->output_count; i++) ld_output_free(&job->outputs[i]);
+    for (size_t i = 0; i < job->output_count; i++)
+        ld_output_free(&job->outputs[i]);
     cs_buf_free(&job->detail);
     cs_buf_free(&job->contents);
 }

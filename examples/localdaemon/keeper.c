@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 const char *ld_stage_word(int32_t stage) {
-    static const char *const words[] = {"started", "fork",   "streams",  "limits", "user",
+    static const char *const words[] = {"started", "fork",     "streams", "limits", "user",
                                         "folder",  "Landlock", "seccomp", "execute"};
     return stage >= 0 && (size_t)stage < sizeof(words) / sizeof(words[0]) ? words[stage] : "unknown";
 }
@@ -41,7 +41,8 @@ void ld_close_others(int *keep, size_t count) {
 static void ignore_signals(void) {
     static const int ignored[] = {SIGHUP, SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM};
     struct sigaction action = {.sa_handler = SIG_IGN};
-    for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++) sigaction(ignored[i], &action, NULL);
+    for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+        sigaction(ignored[i], &action, NULL);
 }
 
 /* Start the command. 0 and an errno in the report on failure. */
@@ -76,7 +77,8 @@ static pid_t start(const ld_plan *plan, ld_report *report) {
 static void watch(const ld_plan *plan, pid_t pid, ld_report *report) {
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
     struct pollfd watched[2] = {{.fd = fd, .events = POLLIN}, {.fd = plan->control, .events = POLLIN}};
-    while (fd >= 0 && poll(watched, 2, -1) < 0 && errno == EINTR) continue;
+    while (fd >= 0 && poll(watched, 2, -1) < 0 && errno == EINTR)
+        continue;
     if (fd >= 0 && (watched[0].revents & POLLIN) != 0) {
         int status = 0;
         report->ended = waitpid(pid, &status, 0) == pid;
@@ -88,7 +90,7 @@ static void watch(const ld_plan *plan, pid_t pid, ld_report *report) {
 }
 
 _Noreturn void ld_keeper(const ld_plan *plan) {
-    int keep[] = {plan->output,  plan->errors,    plan->report,   plan->control,
+    int keep[] = {plan->output,  plan->errors,    plan->report,    plan->control,
                   plan->ruleset, plan->passed[0], plan->passed[1], plan->lock};
     ld_close_others(keep, sizeof(keep) / sizeof(keep[0]));
     ignore_signals();

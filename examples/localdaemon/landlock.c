@@ -82,7 +82,8 @@ static cs_result allow_files(int ruleset, const ld_sandbox *sandbox, const char 
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && result == CS_OK; i++)
         result = allow(ruleset, texts[i], LANDLOCK_ACCESS_FS_READ_FILE, err);
     for (size_t i = 0; i < sizeof(sinks) / sizeof(sinks[0]) && result == CS_OK; i++)
-        result = allow(ruleset, sinks[i], all & (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | ACCESS_FS_TRUNCATE), err);
+        result = allow(ruleset, sinks[i],
+                       all & (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | ACCESS_FS_TRUNCATE), err);
     if (result == CS_OK) result = allow(ruleset, sandbox->node, READ_PROGRAMS, err);
     if (result == CS_OK) result = allow(ruleset, work, all & ~DEVICES, err);
     if (result == CS_OK) result = allow(ruleset, tmp, all & ~DEVICES, err);

@@ -131,7 +131,8 @@ static void attend(lines *ends, const ld_place *place, ld_output *out) {
 
 static cs_result judge(const lines *ends, ld_output *out, cs_error *err) {
     const ld_report *report = &ends->received;
-    if (ends->received_len != sizeof(*report)) return cs_fail(err, CS_CODE_INTERNAL, "the run's keeper has not reported");
+    if (ends->received_len != sizeof(*report))
+        return cs_fail(err, CS_CODE_INTERNAL, "the run's keeper has not reported");
     out->clean = report->clean;
     if (report->stage != LD_STAGE_STARTED)
         return cs_fail(err, CS_CODE_INTERNAL, "the sandbox can't be set up: %s: %s", ld_stage_word(report->stage),
@@ -168,7 +169,8 @@ static cs_result run_keeper(const ld_place *place, ld_plan *plan, ld_output *out
     close_plan(plan);
     attend(&ends, place, out);
     if (ends.received_len != sizeof(ends.received)) kill(keeper, SIGKILL);
-    while (waitpid(keeper, NULL, 0) < 0 && errno == EINTR) continue;
+    while (waitpid(keeper, NULL, 0) < 0 && errno == EINTR)
+        continue;
     out->duration_ms = ld_monotonic_ms() - begun;
     result = judge(&ends, out, err);
 out:

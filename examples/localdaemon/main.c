@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Pipes must never land on the standard streams' numbers. */
@@ -64,7 +65,8 @@ static cs_result serve(ld_daemon *daemon, const ld_options *options, const sigse
     printf("%s\n", url);
     fflush(stdout);
     int number = 0;
-    while (sigwait(stops, &number) != 0) continue;
+    while (sigwait(stops, &number) != 0)
+        continue;
     ld_log("stopping");
     if (eventfd_write(daemon->stop_fd, 1) != 0) ld_log("runs can't be told to end: %s", strerror(errno));
     ld_http_stop(http);
@@ -74,6 +76,7 @@ static cs_result serve(ld_daemon *daemon, const ld_options *options, const sigse
 int main(int argc, char **argv) {
     if (argc == 4 && strcmp(argv[1], "--probe") == 0) _exit(ld_probe(argv[2], argv[3]));
     open_standard_streams();
+    umask(022);
     cs_error err = CS_ERROR_INIT;
     ld_options options;
     if (ld_options_read(argc, argv, &options, &err) != CS_OK) {

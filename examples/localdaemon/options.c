@@ -35,12 +35,16 @@ static bool read_number(const char *text, unsigned max, unsigned *out) {
 
 enum { OPT_PROVIDER = 1, OPT_LISTEN, OPT_CLIENTS, OPT_OPEN, OPT_MAX, OPT_NODE, OPT_PROTOCOL, OPT_CHECK, OPT_HELP };
 
-static const struct option known[] = {
-    {"provider", required_argument, NULL, OPT_PROVIDER}, {"listen", required_argument, NULL, OPT_LISTEN},
-    {"clients", required_argument, NULL, OPT_CLIENTS},   {"open", no_argument, NULL, OPT_OPEN},
-    {"max-concurrent", required_argument, NULL, OPT_MAX}, {"node", required_argument, NULL, OPT_NODE},
-    {"protocol", required_argument, NULL, OPT_PROTOCOL}, {"check", no_argument, NULL, OPT_CHECK},
-    {"help", no_argument, NULL, OPT_HELP},               {NULL, 0, NULL, 0}};
+static const struct option known[] = {{"provider", required_argument, NULL, OPT_PROVIDER},
+                                      {"listen", required_argument, NULL, OPT_LISTEN},
+                                      {"clients", required_argument, NULL, OPT_CLIENTS},
+                                      {"open", no_argument, NULL, OPT_OPEN},
+                                      {"max-concurrent", required_argument, NULL, OPT_MAX},
+                                      {"node", required_argument, NULL, OPT_NODE},
+                                      {"protocol", required_argument, NULL, OPT_PROTOCOL},
+                                      {"check", no_argument, NULL, OPT_CHECK},
+                                      {"help", no_argument, NULL, OPT_HELP},
+                                      {NULL, 0, NULL, 0}};
 
 /* NULL, or what is wrong with the option's value. */
 static const char *take(int option, const char *value, ld_options *out, bool *provider) {
@@ -81,7 +85,8 @@ cs_result ld_options_read(int argc, char **argv, ld_options *out, cs_error *err)
     bool provider = false;
     optind = 1;
     opterr = 0;
-    for (int option = getopt_long(argc, argv, "", known, NULL); option != -1; option = getopt_long(argc, argv, "", known, NULL)) {
+    for (int option = getopt_long(argc, argv, "", known, NULL); option != -1;
+         option = getopt_long(argc, argv, "", known, NULL)) {
         const char *wrong = take(option, optarg, out, &provider);
         if (wrong != NULL) return cs_fail(err, CS_CODE_USAGE, "%s; see localdaemon --help", wrong);
     }
@@ -89,11 +94,13 @@ cs_result ld_options_read(int argc, char **argv, ld_options *out, cs_error *err)
     if (optind < argc) return cs_fail(err, CS_CODE_USAGE, "%s is no option; see localdaemon --help", argv[optind]);
     if (!provider) return cs_fail(err, CS_CODE_USAGE, "--provider is missing: process or container");
     if (out->check) return CS_OK;
-    if (out->open && out->clients != NULL) return cs_fail(err, CS_CODE_USAGE, "--open and --clients exclude each other");
+    if (out->open && out->clients != NULL)
+        return cs_fail(err, CS_CODE_USAGE, "--open and --clients exclude each other");
     if (!out->open && out->clients == NULL)
-        return cs_fail(err, CS_CODE_USAGE,
-                       "who may call? Give --clients FILE with {\"clients\":[{\"id\":\"ci\",\"token_sha256\":\"<the hex digits "
-                       "that printf %%s TOKEN | sha256sum prints>\",\"scopes\":[\"code:run\"]}]}, or --open to let in "
-                       "whoever reaches the address");
+        return cs_fail(
+            err, CS_CODE_USAGE,
+            "who may call? Give --clients FILE with {\"clients\":[{\"id\":\"ci\",\"token_sha256\":\"<the hex digits "
+            "that printf %%s TOKEN | sha256sum prints>\",\"scopes\":[\"code:run\"]}]}, or --open to let in "
+            "whoever reaches the address");
     return CS_OK;
 }

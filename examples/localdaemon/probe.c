@@ -19,7 +19,8 @@
 /* Not strtoull, which may take a lock. */
 static uint64_t number(const char *text) {
     uint64_t value = 0;
-    for (; *text >= '0' && *text <= '9'; text++) value = value * 10 + (uint64_t)(*text - '0');
+    for (; *text >= '0' && *text <= '9'; text++)
+        value = value * 10 + (uint64_t)(*text - '0');
     return value;
 }
 
@@ -92,13 +93,16 @@ static int probe_fork(const char *count) {
         else
             children[made++] = pid;
     }
-    for (int i = 0; i < made; i++) kill(children[i], SIGKILL);
-    for (int i = 0; i < made; i++) waitpid(children[i], NULL, 0);
+    for (int i = 0; i < made; i++)
+        kill(children[i], SIGKILL);
+    for (int i = 0; i < made; i++)
+        waitpid(children[i], NULL, 0);
     return denied;
 }
 
 static int probe_memory(const char *bytes) {
-    const void *memory = mmap(NULL, number(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const void *memory =
+        mmap(NULL, number(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return memory == MAP_FAILED ? errno : 0;
 }
 
@@ -113,10 +117,10 @@ int ld_probe(const char *name, const char *argument) {
     static const struct {
         const char *name;
         int (*attempt)(const char *argument);
-    } probes[] = {{"read", probe_read},       {"tcp", probe_tcp},         {"socket", probe_socket},
+    } probes[] = {{"read", probe_read},         {"tcp", probe_tcp},       {"socket", probe_socket},
                   {"abstract", probe_abstract}, {"signal", probe_signal}, {"keyctl", probe_keyctl},
-                  {"unshare", probe_unshare}, {"shm", probe_shm},         {"fork", probe_fork},
-                  {"memory", probe_memory},   {"write", probe_write}};
+                  {"unshare", probe_unshare},   {"shm", probe_shm},       {"fork", probe_fork},
+                  {"memory", probe_memory},     {"write", probe_write}};
     for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++)
         if (strcmp(probes[i].name, name) == 0) return probes[i].attempt(argument);
     return 255;

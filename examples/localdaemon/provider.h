@@ -37,7 +37,8 @@ typedef struct ld_provider {
 extern const ld_provider ld_provider_process;
 extern const ld_provider ld_provider_container;
 
-CS_MUST_CHECK cs_result ld_provider_prepare(const ld_place *place, const ld_command *command, ld_prepared *out, cs_error *err);
+CS_MUST_CHECK cs_result ld_provider_prepare(const ld_place *place, const ld_command *command, ld_prepared *out,
+                                            cs_error *err);
 CS_MUST_CHECK cs_result ld_provider_conclude(const ld_prepared *prepared, const ld_output *output, cs_error *err);
 void ld_provider_release(ld_prepared *prepared);
 

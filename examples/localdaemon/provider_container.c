@@ -8,16 +8,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define TMPFS_BYTES (64u * 1024u * 1024u)
+#define TMPFS_BYTES 67108864u
 
 static void add(ld_prepared *out, const char *const *words) {
-    for (; *words != NULL; words++) ld_prepared_argument(out, *words);
+    for (; *words != NULL; words++)
+        ld_prepared_argument(out, *words);
 }
 
 static void add_namespaces(ld_prepared *out, uint32_t guards) {
-    static const char *const always[] = {"--unshare-user", "--unshare-uts", "--unshare-cgroup-try", "--hostname",
-                                         "localhost",      "--die-with-parent", "--new-session",
-                                         "--cap-drop",     "ALL", NULL};
+    static const char *const always[] = {
+        "--unshare-user",    "--unshare-uts", "--unshare-cgroup-try", "--hostname", "localhost",
+        "--die-with-parent", "--new-session", "--cap-drop",           "ALL",        NULL};
     add(out, always);
     if ((guards & LD_GUARD_PIDS) != 0) ld_prepared_argument(out, "--unshare-pid");
     if ((guards & LD_GUARD_NETWORK) != 0) ld_prepared_argument(out, "--unshare-net");
@@ -25,12 +26,34 @@ static void add_namespaces(ld_prepared *out, uint32_t guards) {
 }
 
 static void add_system(ld_prepared *out, const ld_sandbox *sandbox) {
-    static const char *const system[] = {
-        "--ro-bind",     "/usr",       "/usr",       "--symlink",          "usr/bin",            "/bin",
-        "--symlink",     "usr/sbin",   "/sbin",      "--symlink",          "usr/lib",            "/lib",
-        "--symlink",     "usr/lib64",  "/lib64",     "--ro-bind-try",      "/etc/ld.so.cache",   "/etc/ld.so.cache",
-        "--ro-bind-try", "/etc/alternatives", "/etc/alternatives", "--ro-bind-try", "/etc/ssl/openssl.cnf",
-        "/etc/ssl/openssl.cnf", "--ro-bind-try", "/etc/localtime", "/etc/localtime", NULL};
+    static const char *const system[] = {"--ro-bind",
+                                         "/usr",
+                                         "/usr",
+                                         "--symlink",
+                                         "usr/bin",
+                                         "/bin",
+                                         "--symlink",
+                                         "usr/sbin",
+                                         "/sbin",
+                                         "--symlink",
+                                         "usr/lib",
+                                         "/lib",
+                                         "--symlink",
+                                         "usr/lib64",
+                                         "/lib64",
+                                         "--ro-bind-try",
+                                         "/etc/ld.so.cache",
+                                         "/etc/ld.so.cache",
+                                         "--ro-bind-try",
+                                         "/etc/alternatives",
+                                         "/etc/alternatives",
+                                         "--ro-bind-try",
+                                         "/etc/ssl/openssl.cnf",
+                                         "/etc/ssl/openssl.cnf",
+                                         "--ro-bind-try",
+                                         "/etc/localtime",
+                                         "/etc/localtime",
+                                         NULL};
     static const char *const kernel[] = {"--proc", "/proc", "--dev", "/dev", NULL};
     add(out, system);
     if (strncmp(sandbox->node, "/usr/", 5) != 0) {
@@ -43,9 +66,19 @@ static void add_system(ld_prepared *out, const ld_sandbox *sandbox) {
 
 /* Smoke test: the machine's own files in place of a system of its own. */
 static void add_whole_host(ld_prepared *out, const ld_place *place) {
-    const char *const words[] = {"--ro-bind", "/",     "/",         "--dev",
-                                 "/dev",      "--proc", "/proc",    "--bind",
-                                 place->slot->work, place->slot->work, "--chdir", place->slot->work, NULL};
+    const char *const words[] = {"--ro-bind",
+                                 "/",
+                                 "/",
+                                 "--dev",
+                                 "/dev",
+                                 "--proc",
+                                 "/proc",
+                                 "--bind",
+                                 place->slot->work,
+                                 place->slot->work,
+                                 "--chdir",
+                                 place->slot->work,
+                                 NULL};
     add(out, words);
 }
 
@@ -56,8 +89,8 @@ static void add_folders(ld_prepared *out, const ld_place *place) {
     ld_prepared_argument(out, "--size");
     ld_prepared_argument(out, ld_prepared_number(out, TMPFS_BYTES));
     add(out, tmpfs);
-    const char *const binds[] = {"--bind", place->slot->work, ld_inside_work(place),
-                                 "--bind", place->slot->tmp,  ld_inside_tmp(place), NULL};
+    const char *const binds[] = {
+        "--bind", place->slot->work, ld_inside_work(place), "--bind", place->slot->tmp, ld_inside_tmp(place), NULL};
     add(out, binds);
     add(out, read_only);
     const char *const enter[] = {"--chdir", ld_inside_work(place), NULL};
@@ -65,10 +98,20 @@ static void add_folders(ld_prepared *out, const ld_place *place) {
 }
 
 static void add_environment(ld_prepared *out, const ld_place *place) {
-    const char *const words[] = {"--clearenv", "--setenv", "PATH",   place->sandbox->path_variable,
-                                 "--setenv",   "HOME",     ld_inside_work(place),
-                                 "--setenv",   "TMPDIR",   ld_inside_tmp(place),
-                                 "--setenv",   "LANG",     "C.UTF-8", NULL};
+    const char *const words[] = {"--clearenv",
+                                 "--setenv",
+                                 "PATH",
+                                 place->sandbox->path_variable,
+                                 "--setenv",
+                                 "HOME",
+                                 ld_inside_work(place),
+                                 "--setenv",
+                                 "TMPDIR",
+                                 ld_inside_tmp(place),
+                                 "--setenv",
+                                 "LANG",
+                                 "C.UTF-8",
+                                 NULL};
     add(out, words);
 }
 

@@ -8,7 +8,8 @@ static cs_result prepare(const ld_place *place, const ld_command *command, ld_pr
     out->plan.program = out->argv[0];
     out->plan.folder = place->slot->work;
     out->plan.filter = out->filter;
-    return ld_landlock_ruleset(place->sandbox, place->guards, place->slot->work, place->slot->tmp, &out->plan.ruleset, err);
+    return ld_landlock_ruleset(place->sandbox, place->guards, place->slot->work, place->slot->tmp, &out->plan.ruleset,
+                               err);
 }
 
 /* The keeper has reported the command's own end. */

@@ -64,13 +64,15 @@ static void failed(ld_answer *out, const char *what, const cs_error *err) {
     if (err->code == CS_CODE_INTERRUPTED)
         refuse(out, CS_CONNECT_UNAVAILABLE, REASON(UNSPECIFIED), "the daemon is stopping");
     else
-        refuse(out, CS_CONNECT_INTERNAL, REASON(UNSPECIFIED), "the run failed for a reason of the daemon's; its log says more");
+        refuse(out, CS_CONNECT_INTERNAL, REASON(UNSPECIFIED),
+               "the run failed for a reason of the daemon's; its log says more");
 }
 
 /* ---- Describe -------------------------------------------------------------------------------------- */
 
-static bool fill_description(const ld_daemon *daemon, cs_describe_response *to, Plimsoll__V1__PayloadEnvironment *javascript,
-                             Plimsoll__V1__PayloadEnvironment *project, Plimsoll__V1__RunResources *resources) {
+static bool fill_description(const ld_daemon *daemon, cs_describe_response *to,
+                             Plimsoll__V1__PayloadEnvironment *javascript, Plimsoll__V1__PayloadEnvironment *project,
+                             Plimsoll__V1__RunResources *resources) {
     to->supports_project = true;
     to->protocol = daemon->protocol;
     javascript->max_timeout_ms = CS_MAX_RUN_MS;
@@ -79,7 +81,8 @@ static bool fill_description(const ld_daemon *daemon, cs_describe_response *to, 
     to->project_environment = project;
     /* Only what holds for a whole run is stated here: memory and disk are limited for each process and
      * each file, which the policy names, and a run may have many of them. */
-    if ((daemon->sandbox.guards & LD_GUARD_PROCESSES) != 0) resources->pids = (uint32_t)daemon->sandbox.limits.processes;
+    if ((daemon->sandbox.guards & LD_GUARD_PROCESSES) != 0)
+        resources->pids = (uint32_t)daemon->sandbox.limits.processes;
     to->resources = resources;
     return cs_bytes_set(&to->sandbox, cs_view_of(daemon->sandbox.name)) &&
            cs_bytes_set(&to->isolation, cs_view_of(cs_tier_word(daemon->sandbox.tier))) &&
@@ -99,7 +102,8 @@ void ld_rpc_describe(const ld_call *call, ld_answer *out) {
     if (!fill_description(call->daemon, &to, &javascript, &project, &resources))
         result = cs_fail(&err, CS_CODE_NO_MEMORY, "no memory for the description");
     else
-        result = call->json ? cs_protojson_write(&to.base, &out->body, &err) : cs_message_encode(&to.base, &out->body, &err);
+        result =
+            call->json ? cs_protojson_write(&to.base, &out->body, &err) : cs_message_encode(&to.base, &out->body, &err);
     free(to.sandbox.data);
     free(to.isolation.data);
     free(to.policy.data);
@@ -116,7 +120,8 @@ static void drop_bad_trace(cs_run_request *request) {
     cs_view trace = cs_bytes_view(&request->trace_id);
     bool good = trace.len <= 64;
     for (size_t i = 0; i < trace.len && good; i++)
-        good = trace.ptr[i] != 0 && strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:-", trace.ptr[i]) != NULL;
+        good = trace.ptr[i] != 0 &&
+               strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:-", trace.ptr[i]) != NULL;
     if (!good) request->trace_id.len = 0;
 }
 
@@ -134,7 +139,8 @@ static bool admit(const ld_call *call, const cs_run_request *request, ld_answer 
     cs_error err = CS_ERROR_INIT;
     if (request->protocol != call->daemon->protocol) {
         snprintf(text, sizeof(text), "protocol %u; this daemon serves %u", request->protocol, call->daemon->protocol);
-        refuse(out, request->protocol == 0 ? CS_CONNECT_INVALID_ARGUMENT : CS_CONNECT_UNIMPLEMENTED, REASON(PROTOCOL), text);
+        refuse(out, request->protocol == 0 ? CS_CONNECT_INVALID_ARGUMENT : CS_CONNECT_UNIMPLEMENTED, REASON(PROTOCOL),
+               text);
         return false;
     }
     /* A cell is well formed where sessions are; that there are none here is told below. */
@@ -148,7 +154,8 @@ static bool admit(const ld_call *call, const cs_run_request *request, ld_answer 
         return false;
     }
     if (grant_of(request).len > 0) {
-        refuse(out, CS_CONNECT_PERMISSION_DENIED, REASON(PERMISSION), "this daemon gives no grants; leave grant_profile empty");
+        refuse(out, CS_CONNECT_PERMISSION_DENIED, REASON(PERMISSION),
+               "this daemon gives no grants; leave grant_profile empty");
         return false;
     }
     return true;
@@ -164,7 +171,8 @@ static bool can_serve(const ld_call *call, const cs_run_request *request, ld_ans
         return false;
     }
     if (cs_tier_parse(cs_bytes_view(&request->minimum_isolation)) > call->daemon->sandbox.tier) {
-        snprintf(text, sizeof(text), "the floor is above the tier of this daemon, %s", cs_tier_word(call->daemon->sandbox.tier));
+        snprintf(text, sizeof(text), "the floor is above the tier of this daemon, %s",
+                 cs_tier_word(call->daemon->sandbox.tier));
         refuse(out, CS_CONNECT_FAILED_PRECONDITION, REASON(ISOLATION), text);
         return false;
     }
@@ -209,7 +217,8 @@ void ld_rpc_run(const ld_call *call, ld_answer *out) {
             atomic_fetch_sub(&call->daemon->running, 1);
         } else {
             char text[96];
-            snprintf(text, sizeof(text), "%u runs are under way, as many as this daemon allows", call->daemon->max_concurrent);
+            snprintf(text, sizeof(text), "%u runs are under way, as many as this daemon allows",
+                     call->daemon->max_concurrent);
             refuse(out, CS_CONNECT_RESOURCE_EXHAUSTED, REASON(CAPACITY), text);
         }
     }

@@ -16,11 +16,13 @@ const char *ld_guard_word(ld_guard guard) {
         ld_guard guard;
         const char *word;
     } words[LD_GUARD_COUNT] = {
-        {LD_GUARD_USER, "user"},           {LD_GUARD_FILES, "files"},         {LD_GUARD_TCP, "tcp"},
-        {LD_GUARD_ABSTRACT, "abstract"},   {LD_GUARD_SIGNALS, "signals"},     {LD_GUARD_SYSCALLS, "syscalls"},
-        {LD_GUARD_SOCKETS, "sockets"},     {LD_GUARD_PROCESSES, "processes"}, {LD_GUARD_MEMORY, "memory"},
-        {LD_GUARD_FILE_SIZE, "file-size"}, {LD_GUARD_MOUNTS, "mounts"},       {LD_GUARD_PIDS, "pids"},
-        {LD_GUARD_NETWORK, "network"},     {LD_GUARD_IPC, "ipc"},
+        {LD_GUARD_USER, "user"},       {LD_GUARD_FILES, "files"},
+        {LD_GUARD_TCP, "tcp"},         {LD_GUARD_ABSTRACT, "abstract"},
+        {LD_GUARD_SIGNALS, "signals"}, {LD_GUARD_SYSCALLS, "syscalls"},
+        {LD_GUARD_SOCKETS, "sockets"}, {LD_GUARD_PROCESSES, "processes"},
+        {LD_GUARD_MEMORY, "memory"},   {LD_GUARD_FILE_SIZE, "file-size"},
+        {LD_GUARD_MOUNTS, "mounts"},   {LD_GUARD_PIDS, "pids"},
+        {LD_GUARD_NETWORK, "network"}, {LD_GUARD_IPC, "ipc"},
     };
     for (size_t i = 0; i < LD_GUARD_COUNT; i++)
         if (words[i].guard == guard) return words[i].word;
@@ -92,7 +94,8 @@ bool ld_sandbox_policy(const ld_sandbox *sandbox, cs_buf *out) {
     if (!cs_buf_printf(out, "localdaemon policy 1\nprovider %s\ntier %s\n", sandbox->name, cs_tier_word(sandbox->tier)))
         return false;
     for (uint32_t bit = 0; bit < LD_GUARD_COUNT; bit++)
-        if ((sandbox->guards & (1u << bit)) != 0 && !cs_buf_printf(out, "guard %s\n", ld_guard_word((ld_guard)(1u << bit))))
+        if ((sandbox->guards & (1u << bit)) != 0 &&
+            !cs_buf_printf(out, "guard %s\n", ld_guard_word((ld_guard)(1u << bit))))
             return false;
     if (sandbox->kind == LD_PROCESS && !cs_buf_printf(out, "landlock-abi %d\n", sandbox->landlock_abi)) return false;
     if (!cs_buf_printf(out,
@@ -100,7 +103,8 @@ bool ld_sandbox_policy(const ld_sandbox *sandbox, cs_buf *out) {
                        "\nprocess-cpu-seconds %" PRIu64 "\n",
                        limits->data_bytes, limits->file_bytes, limits->open_files, limits->cpu_seconds))
         return false;
-    if ((sandbox->guards & LD_GUARD_PROCESSES) != 0 && !cs_buf_printf(out, "processes %" PRIu64 "\n", limits->processes))
+    if ((sandbox->guards & LD_GUARD_PROCESSES) != 0 &&
+        !cs_buf_printf(out, "processes %" PRIu64 "\n", limits->processes))
         return false;
     if (!cs_buf_printf(out, "default-run-ms %d\nstream-bytes %u\nartifact-bytes %u\n", LD_DEFAULT_RUN_MS, LD_STREAM_CAP,
                        LD_ARTIFACTS_CAP))

@@ -36,10 +36,8 @@ typedef enum ld_guard {
 #define LD_GUARDS_PROCESS 0x03ffu /* all that "process" can have */
 #define LD_GUARDS_LANDLOCK (LD_GUARD_FILES | LD_GUARD_TCP | LD_GUARD_ABSTRACT | LD_GUARD_SIGNALS)
 #define LD_GUARDS_FILTER (LD_GUARD_SYSCALLS | LD_GUARD_SOCKETS)
-#define LD_GUARDS_SHARED                                                                                               \
-    (LD_GUARD_USER | LD_GUARDS_FILTER | LD_GUARD_PROCESSES | LD_GUARD_MEMORY | LD_GUARD_FILE_SIZE)
-#define LD_GUARDS_CONTAINER                                                                                            \
-    (LD_GUARDS_SHARED | LD_GUARD_MOUNTS | LD_GUARD_PIDS | LD_GUARD_NETWORK | LD_GUARD_IPC)
+#define LD_GUARDS_SHARED (LD_GUARD_USER | LD_GUARDS_FILTER | LD_GUARD_PROCESSES | LD_GUARD_MEMORY | LD_GUARD_FILE_SIZE)
+#define LD_GUARDS_CONTAINER (LD_GUARDS_SHARED | LD_GUARD_MOUNTS | LD_GUARD_PIDS | LD_GUARD_NETWORK | LD_GUARD_IPC)
 
 const char *ld_guard_word(ld_guard guard); /* "files", "tcp", ... */
 
@@ -61,9 +59,9 @@ typedef struct ld_limits {
                  .cpu_seconds = 600})
 
 #define LD_DEFAULT_RUN_MS 60000
-#define LD_STREAM_CAP (256u * 1024u)            /* stdout and stderr, each, per step */
-#define LD_ARTIFACTS_CAP (8u * 1024u * 1024u)   /* contents of all artifacts together */
-#define LD_PATH_MAX 128u                        /* of a path below the base directory */
+#define LD_STREAM_CAP 262144u     /* stdout and stderr, each, per step */
+#define LD_ARTIFACTS_CAP 8388608u /* contents of all artifacts together */
+#define LD_PATH_MAX 128u          /* of a path below the base directory */
 
 typedef enum ld_kind { LD_PROCESS, LD_CONTAINER } ld_kind;
 
@@ -72,9 +70,9 @@ typedef struct ld_sandbox {
     ld_kind kind;
     const char *name; /* the provider's name on the wire */
     cs_tier tier;
-    bool root;           /* the daemon may give runs a user of their own */
-    uint32_t guards;     /* what is in force while it serves */
-    int landlock_abi;    /* 0: the kernel has none */
+    bool root;        /* the daemon may give runs a user of their own */
+    uint32_t guards;  /* what is in force while it serves */
+    int landlock_abi; /* 0: the kernel has none */
     ld_limits limits;
     ld_filter filter;    /* for the filter guards among `guards` */
     char node[PATH_MAX]; /* absolute, without symbolic links */

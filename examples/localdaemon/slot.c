@@ -26,6 +26,9 @@ cs_result ld_slots_open(ld_slots *slots, cs_error *err) {
         return cs_fail(err, CS_CODE_IO,
                        "%s is not a directory of this user that nobody else may write to; remove it and start again",
                        slots->base);
+    /* Made under another umask. */
+    if (slots->root && chmod(slots->base, 0711) != 0)
+        return cs_fail(err, CS_CODE_IO, "%s can't be opened to runs: %s", slots->base, strerror(errno));
     char path[LD_PATH_MAX + 8];
     snprintf(path, sizeof(path), "%s/lock", slots->base);
     slots->lock_fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -75,17 +78,20 @@ static cs_result make_folders(const ld_slots *slots, const char *folder, ld_slot
     if (mkdir(folder, slots->root ? 0711 : 0700) != 0 || mkdir(slot->work, 0700) != 0 || mkdir(slot->tmp, 0700) != 0)
         return cs_fail(err, CS_CODE_IO, "the folders below %s can't be made: %s", folder, strerror(errno));
     slot->folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (slot->folder_fd >= 0) slot->work_fd = openat(slot->folder_fd, "work", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (slot->folder_fd >= 0)
+        slot->work_fd = openat(slot->folder_fd, "work", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (slot->work_fd < 0) return cs_fail(err, CS_CODE_IO, "%s can't be opened: %s", slot->work, strerror(errno));
     if (slots->root && (fchown(slot->work_fd, slot->uid, slot->uid) != 0 ||
                         fchownat(slot->folder_fd, "tmp", slot->uid, slot->uid, AT_SYMLINK_NOFOLLOW) != 0))
-        return cs_fail(err, CS_CODE_IO, "%s can't be given to user %u: %s", folder, (unsigned)slot->uid, strerror(errno));
+        return cs_fail(err, CS_CODE_IO, "%s can't be given to user %u: %s", folder, (unsigned)slot->uid,
+                       strerror(errno));
     return CS_OK;
 }
 
 cs_result ld_slot_take(ld_slots *slots, bool from_top, ld_slot *out, cs_error *err) {
     *out = (ld_slot){.folder_fd = -1, .work_fd = -1};
-    if (!claim_number(slots, from_top, &out->number)) return cs_fail(err, CS_CODE_IO, "all %u slots are taken", LD_SLOTS);
+    if (!claim_number(slots, from_top, &out->number))
+        return cs_fail(err, CS_CODE_IO, "all %u slots are taken", LD_SLOTS);
     out->uid = slots->root ? LD_FIRST_UID + 2 * out->number : geteuid();
     out->killer = slots->root ? out->uid + 1 : out->uid;
     char folder[LD_PATH_MAX];

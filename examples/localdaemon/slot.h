@@ -15,7 +15,7 @@
 typedef struct ld_slots {
     pthread_mutex_t mutex;
     bool root;
-    int lock_fd;              /* every keeper inherits it: a slot is held until the last of them has ended */
+    int lock_fd; /* every keeper inherits it: a slot is held until the last of them has ended */
     char base[LD_PATH_MAX];
     bool used[LD_SLOTS];
 } ld_slots;

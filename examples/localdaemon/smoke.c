@@ -31,16 +31,11 @@ typedef struct attempt {
 } attempt;
 
 static const attempt on_process[] = {
-    {LD_GUARD_USER, "read", SECRET, LD_GUARD_FILES},
-    {LD_GUARD_FILES, "read", CANARY, 0},
-    {LD_GUARD_TCP, "tcp", PORT, LD_GUARD_SOCKETS},
-    {LD_GUARD_ABSTRACT, "abstract", ABSTRACT, LD_GUARD_SOCKETS},
-    {LD_GUARD_SIGNALS, "signal", VICTIM, 0},
-    {LD_GUARD_SYSCALLS, "keyctl", NOTHING, 0},
-    {LD_GUARD_SYSCALLS, "unshare", NOTHING, 0},
-    {LD_GUARD_SOCKETS, "socket", NOTHING, 0},
-    {LD_GUARD_PROCESSES, "fork", CHILDREN, 0},
-    {LD_GUARD_MEMORY, "memory", DATA, 0},
+    {LD_GUARD_USER, "read", SECRET, LD_GUARD_FILES}, {LD_GUARD_FILES, "read", CANARY, 0},
+    {LD_GUARD_TCP, "tcp", PORT, LD_GUARD_SOCKETS},   {LD_GUARD_ABSTRACT, "abstract", ABSTRACT, LD_GUARD_SOCKETS},
+    {LD_GUARD_SIGNALS, "signal", VICTIM, 0},         {LD_GUARD_SYSCALLS, "keyctl", NOTHING, 0},
+    {LD_GUARD_SYSCALLS, "unshare", NOTHING, 0},      {LD_GUARD_SOCKETS, "socket", NOTHING, 0},
+    {LD_GUARD_PROCESSES, "fork", CHILDREN, 0},       {LD_GUARD_MEMORY, "memory", DATA, 0},
     {LD_GUARD_FILE_SIZE, "write", FILE_END, 0},
 };
 
@@ -107,7 +102,8 @@ static cs_result copy_program(const ld_slot *slot, cs_error *err) {
     struct stat st;
     bool good = from >= 0 && to >= 0 && fstat(from, &st) == 0 && fchmod(to, 0755) == 0;
     off_t done = 0;
-    while (good && done < st.st_size) good = sendfile(to, from, &done, (size_t)(st.st_size - done)) > 0;
+    while (good && done < st.st_size)
+        good = sendfile(to, from, &done, (size_t)(st.st_size - done)) > 0;
     int error = errno;
     if (from >= 0) close(from);
     if (to >= 0 && close(to) != 0) good = false;
@@ -116,8 +112,8 @@ static cs_result copy_program(const ld_slot *slot, cs_error *err) {
 }
 
 /* Run one command in a slot of its own. */
-static cs_result run_in_slot(const test *to, const ld_slot *slot, const ld_command *command, uint32_t guards, ld_limits limits,
-                             ld_output *output, cs_error *err) {
+static cs_result run_in_slot(const test *to, const ld_slot *slot, const ld_command *command, uint32_t guards,
+                             ld_limits limits, ld_output *output, cs_error *err) {
     ld_place place = {.sandbox = to->sandbox,
                       .slots = to->slots,
                       .slot = slot,
@@ -131,10 +127,12 @@ static cs_result run_in_slot(const test *to, const ld_slot *slot, const ld_comma
     return result;
 }
 
-static cs_result run_attempt(test *to, const attempt *what, ld_slot *slot, uint32_t guards, int *exit_code, cs_error *err) {
+static cs_result run_attempt(test *to, const attempt *what, ld_slot *slot, uint32_t guards, int *exit_code,
+                             cs_error *err) {
     const char *argument = argument_of(to, what->reach);
     /* The memory attempt in the container: dd takes a buffer of that size and reads nothing. */
-    const char *const memory[] = {"/bin/sh", "-c", "exec dd if=/dev/null of=/dev/null bs=384M count=1 2>/dev/null", NULL};
+    const char *const memory[] = {"/bin/sh", "-c", "exec dd if=/dev/null of=/dev/null bs=384M count=1 2>/dev/null",
+                                  NULL};
     const char *const copy[] = {"./probe", "--probe", what->probe, argument, NULL};
     bool container = to->sandbox->kind == LD_CONTAINER;
     ld_command command = {.argv = what->reach == DATA ? memory : copy};
@@ -177,13 +175,16 @@ static cs_result try_guard(test *to, const attempt *what, cs_error *err) {
         return result;
     }
     if (to->details != NULL)
-        fprintf(to->details, "guard %s: %s %s; without the guard: %s\n", guard, what->probe, up == 0 ? "SUCCEEDS" : "is denied",
-                down == 0 ? "succeeds" : "IS DENIED TOO");
-    if (up == 0) return cs_fail(err, CS_CODE_IO, "the guard %s does not hold: the attempt \"%s\" succeeds", guard, what->probe);
+        fprintf(to->details, "guard %s: %s %s; without the guard: %s\n", guard, what->probe,
+                up == 0 ? "SUCCEEDS" : "is denied", down == 0 ? "succeeds" : "IS DENIED TOO");
+    if (up == 0)
+        return cs_fail(err, CS_CODE_IO, "the guard %s does not hold: the attempt \"%s\" succeeds", guard, what->probe);
     if (up >= 126 && what->guard != LD_GUARD_FILE_SIZE)
-        return cs_fail(err, CS_CODE_IO, "the guard %s was not tried: the attempt \"%s\" ended with %d", guard, what->probe, up);
+        return cs_fail(err, CS_CODE_IO, "the guard %s was not tried: the attempt \"%s\" ended with %d", guard,
+                       what->probe, up);
     if (down != 0)
-        return cs_fail(err, CS_CODE_IO, "the guard %s was not shown to hold: the attempt \"%s\" fails without it too (%d)", guard,
+        return cs_fail(err, CS_CODE_IO,
+                       "the guard %s was not shown to hold: the attempt \"%s\" fails without it too (%d)", guard,
                        what->probe, down);
     return CS_OK;
 }
@@ -197,10 +198,12 @@ static cs_result try_program(test *to, const char *const *argv, cs_error *err) {
     result = run_in_slot(to, &slot, &command, to->sandbox->guards, to->sandbox->limits, &output, err);
     if (result == CS_OK && (output.exit_code != 0 || !cs_view_is(cs_buf_view(&output.out), "2\n")))
         result = cs_fail(err, CS_CODE_IO, "%s does not run inside (exit code %d): %.*s", argv[0], output.exit_code,
-                         (int)(output.err.len < 200 ? output.err.len : 200), output.err.len > 0 ? (const char *)output.err.ptr : "");
+                         (int)(output.err.len < 200 ? output.err.len : 200),
+                         output.err.len > 0 ? (const char *)output.err.ptr : "");
     ld_output_free(&output);
     cs_error second = CS_ERROR_INIT;
-    if (ld_slot_return(to->slots, &slot, &second) != CS_OK && result == CS_OK) result = cs_fail(err, second.code, "%s", second.message);
+    if (ld_slot_return(to->slots, &slot, &second) != CS_OK && result == CS_OK)
+        result = cs_fail(err, second.code, "%s", second.message);
     if (result == CS_OK && to->details != NULL) fprintf(to->details, "program %s: runs\n", argv[0]);
     return result;
 }
@@ -211,7 +214,8 @@ cs_result ld_smoke(const ld_sandbox *sandbox, ld_slots *slots, FILE *details, cs
     const char *const node[] = {sandbox->node, "-p", "1+1", NULL};
     bool process = sandbox->kind == LD_PROCESS;
     const attempt *list = process ? on_process : on_container;
-    size_t count = process ? sizeof(on_process) / sizeof(on_process[0]) : sizeof(on_container) / sizeof(on_container[0]);
+    size_t count =
+        process ? sizeof(on_process) / sizeof(on_process[0]) : sizeof(on_container) / sizeof(on_container[0]);
     cs_result result = ld_bait_lay(&to.bait, slots, err);
     if (result == CS_OK) result = try_program(&to, shell, err);
     if (result == CS_OK) result = try_program(&to, node, err);
@@ -223,9 +227,12 @@ cs_result ld_smoke(const ld_sandbox *sandbox, ld_slots *slots, FILE *details, cs
 
 void ld_smoke_missing(const ld_sandbox *sandbox) {
     if (!sandbox->root)
-        ld_log("not root: runs share this user (no guard user), and the number of their processes is not limited (no guard processes)");
+        ld_log("not root: runs share this user (no guard user), and the number of their processes is not limited (no "
+               "guard processes)");
     if (sandbox->kind != LD_PROCESS) return;
-    if (sandbox->landlock_abi < 4) ld_log("no guard tcp: this kernel's Landlock ABI is %d, 4 is needed; sockets stay refused", sandbox->landlock_abi);
+    if (sandbox->landlock_abi < 4)
+        ld_log("no guard tcp: this kernel's Landlock ABI is %d, 4 is needed; sockets stay refused",
+               sandbox->landlock_abi);
     if (sandbox->landlock_abi < 6)
         ld_log("no guards abstract and signals: this kernel's Landlock ABI is %d, 6 is needed", sandbox->landlock_abi);
 }

@@ -71,7 +71,8 @@ static void fill_project(answer *to, const Plimsoll__V1__ProjectRun *run, const 
         plimsoll__v1__artifact__init(&to->artifacts[i]);
         to->artifacts[i].path = borrow(job->artifacts[i].path);
         if (job->artifacts[i].len > 0)
-            to->artifacts[i].content = borrow(cs_view_bytes(job->contents.ptr + job->artifacts[i].content, job->artifacts[i].len));
+            to->artifacts[i].content =
+                borrow(cs_view_bytes(job->contents.ptr + job->artifacts[i].content, job->artifacts[i].len));
         to->artifact_list[i] = &to->artifacts[i];
     }
     to->project.n_steps = job->output_count;

@@ -73,7 +73,8 @@ cs_result ld_tree_remove(const char *path, cs_error *err) {
     unsigned moved = 0;
     bool left = true;
     bool good = true;
-    while (good && left) good = empty_top(top, &left, &moved);
+    while (good && left)
+        good = empty_top(top, &left, &moved);
     int error = errno;
     close(top);
     if (good && rmdir(path) == 0) return CS_OK;

@@ -62,7 +62,8 @@ ld_work ld_work_write(int folder, cs_view path, cs_view content, uid_t owner) {
     }
     int fd = openat(at, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
     ld_work result = fd < 0 ? unfit_or_failed() : LD_WORK_FAILED;
-    if (fd >= 0 && write_all(fd, content) && (owner == (uid_t)-1 || fchown(fd, owner, owner) == 0)) result = LD_WORK_DONE;
+    if (fd >= 0 && write_all(fd, content) && (owner == (uid_t)-1 || fchown(fd, owner, owner) == 0))
+        result = LD_WORK_DONE;
     int error = errno;
     if (fd >= 0 && close(fd) != 0) result = LD_WORK_FAILED;
     if (at != folder) close(at);

@@ -8,9 +8,9 @@
 
 typedef enum ld_work {
     LD_WORK_DONE,
-    LD_WORK_UNFIT,  /* the request's fault: a path that can't be a file, a file that isn't there */
-    LD_WORK_LARGE,  /* more than `room` */
-    LD_WORK_FAILED  /* the machine's */
+    LD_WORK_UNFIT, /* the request's fault: a path that can't be a file, a file that isn't there */
+    LD_WORK_LARGE, /* more than `room` */
+    LD_WORK_FAILED /* the machine's */
 } ld_work;
 
 /* Write one new file, with the folders on its way, as `owner` (-1: as the caller). On LD_WORK_UNFIT and

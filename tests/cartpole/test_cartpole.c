@@ -122,7 +122,7 @@ static void expect_record(const char *fingerprint) {
     cr_assert_eq(read_file("record.bin", record, sizeof record), 80000);
     cr_assert_eq(EVP_Digest(record, 80000, digest, &len, EVP_sha256(), NULL), 1);
     cr_assert_eq(len, 32);
-    for (unsigned i = 0; i < len; i++)
+    for (size_t i = 0; i < len; i++)
         snprintf(hex + 2 * i, 3, "%02x", digest[i]);
     cr_assert_str_eq(hex, fingerprint);
 }

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "harness/ledger.h"
+#include "harness/ledger_internal.h"
 #include "tests/support/folder.h"
 #include "tests/support/rows.h"
 #include "verify/source.h"
@@ -134,15 +134,31 @@ Test(ledger, the_file_is_for_its_owner) {
     cr_expect_eq(info.st_mode & 07777, 0600);
 }
 
-Test(ledger, the_file_is_durable_and_guarded_by_its_settings) {
+static int64_t number_of(const cs_ledger_file *file, const char *sql) {
+    int64_t number = -1;
+    cs_error err = CS_ERROR_INIT;
+    cr_assert_eq(cs_ledger_file_number(file, sql, &number, &err), CS_OK, "%s: %s", sql, err.message);
+    return number;
+}
+
+/* Whatever the library was built with: the log, a sync at each commit, and the guards. */
+Test(ledger, settings_of_a_connection) {
+    cs_ledger_file file;
+    cs_error err = CS_ERROR_INIT;
     two_entries();
-    sqlite3 *db = raw_open();
-    sqlite3_stmt *mode = NULL;
-    cr_assert_eq(sqlite3_prepare_v2(db, "PRAGMA journal_mode", -1, &mode, NULL), SQLITE_OK);
-    cr_assert_eq(sqlite3_step(mode), SQLITE_ROW);
-    cr_expect_str_eq((const char *)sqlite3_column_text(mode, 0), "wal");
-    sqlite3_finalize(mode);
-    sqlite3_close(db);
+    cr_assert_eq(cs_ledger_file_open(path, CS_LEDGER_WRITE, 1234, &file, &err), CS_OK);
+    cr_assert_eq(cs_ledger_file_exec(&file, "PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF", "test", &err), CS_OK);
+    cr_assert_eq(cs_ledger_make_durable(&file, &err), CS_OK, "%s", err.message);
+    cr_expect_eq(number_of(&file, "PRAGMA synchronous"), 2);
+    cr_expect_eq(number_of(&file, "SELECT journal_mode = 'wal' FROM pragma_journal_mode"), 1);
+    cr_expect_eq(number_of(&file, "PRAGMA busy_timeout"), 1234);
+    cr_expect_eq(number_of(&file, "PRAGMA cell_size_check"), 1);
+    cr_expect_eq(number_of(&file, "PRAGMA mmap_size"), 0);
+    cr_expect_eq(number_of(&file, "PRAGMA trusted_schema"), 0);
+    int on = 0;
+    cr_expect_eq(sqlite3_db_config(file.db, SQLITE_DBCONFIG_DEFENSIVE, -1, &on), SQLITE_OK);
+    cr_expect_eq(on, 1);
+    cs_ledger_file_close(&file);
 }
 
 Test(ledger, an_empty_file_becomes_a_ledger) {
@@ -236,6 +252,9 @@ Test(ledger, a_damaged_last_entry_is_not_followed) {
     cr_expect_eq(cs_ledger_append(ledger, &row, &id, &err), CS_FAILED);
     cr_expect_eq(err.code, CS_CODE_LEDGER_ROW);
     cr_expect_eq(id, 0);
+    raw_sql("BEGIN IMMEDIATE; ROLLBACK"); /* nobody is kept out by the failure */
+    cr_expect_eq(cs_ledger_append(ledger, &row, &id, &err), CS_FAILED);
+    cr_expect_eq(err.code, CS_CODE_LEDGER_ROW);
     cs_ledger_close(ledger);
 }
 
@@ -363,6 +382,33 @@ Test(ledger, a_ledger_that_is_held_while_it_is_opened) {
     sqlite3_close(db);
 }
 
+/* A reader holds the file in the old mode for a moment, so that the log can't be set up at once. */
+Test(ledger, opening_waits_for_its_turn) {
+    int ready[2];
+    cr_assert_eq(pipe(ready), 0);
+    two_entries();
+    raw_sql("PRAGMA journal_mode = DELETE");
+    pid_t child = fork();
+    if (child == 0) {
+        sqlite3 *db = NULL;
+        bool good = sqlite3_open(path, &db) == SQLITE_OK &&
+                    sqlite3_exec(db, "BEGIN; SELECT count(*) FROM entry", NULL, NULL, NULL) == SQLITE_OK &&
+                    write(ready[1], "x", 1) == 1;
+        usleep(200000);
+        good = good && sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL) == SQLITE_OK && sqlite3_close(db) == SQLITE_OK;
+        _exit(good ? 0 : 1);
+    }
+    char byte = 0;
+    cr_assert_eq(read(ready[0], &byte, 1), 1);
+    expect_refused(path, CS_CODE_LEDGER_LOCKED, "another process holds");
+    cs_ledger_close(open_good());
+    int status = -1;
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_expect_eq(status, 0);
+    close(ready[0]);
+    close(ready[1]);
+}
+
 Test(ledger, an_append_waits_for_its_turn) {
     cs_ledger *ledger = open_good();
     int ready[2];
@@ -393,15 +439,22 @@ Test(ledger, an_append_waits_for_its_turn) {
 Test(ledger, a_reader_beside_the_writer_in_one_process) {
     char log[300];
     (void)snprintf(log, sizeof log, "%s-wal", path);
+    int go[2];
+    char byte = 0;
+    cr_assert_eq(pipe(go), 0);
+    /* Before anything is open: SQLite's idea of its locks is not to be inherited. */
+    pid_t child = fork();
+    if (child == 0) {
+        close(go[1]);
+        if (read(go[0], &byte, 1) == 0) raw_sql("SELECT count(*) FROM entry");
+        _exit(0);
+    }
     cs_ledger *ledger = open_good();
     cs_ledger_row row = rows_run();
     append_good(ledger, &row);
     cr_expect_eq(walk(), 1);
-    pid_t child = fork();
-    if (child == 0) {
-        raw_sql("SELECT count(*) FROM entry");
-        _exit(0);
-    }
+    close(go[0]);
+    close(go[1]);
     int status = -1;
     cr_assert_eq(waitpid(child, &status, 0), child);
     cr_expect_eq(status, 0);

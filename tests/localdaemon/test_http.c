@@ -95,8 +95,9 @@ static void check_request_id(void) {
     cr_assert_null(echo_of(&(wire_how){.headers = {TOKEN_LINE, JSON_LINE}}, DESCRIBE, 200));
     cr_assert_null(echo_of(&(wire_how){.headers = {TOKEN_LINE, JSON_LINE, ID_LINE, ID_LINE}}, DESCRIBE, 200));
     cr_assert_null(echo_of(&(wire_how){.headers = {TOKEN_LINE, JSON_LINE, ID_LINE "0"}}, DESCRIBE, 200));
-    cr_assert_null(echo_of(&(wire_how){.headers = {TOKEN_LINE, JSON_LINE, "Plimsoll-Request-Id: 0123456789ABCDEF0123456789abcdef"}},
-                           DESCRIBE, 200));
+    cr_assert_null(echo_of(
+        &(wire_how){.headers = {TOKEN_LINE, JSON_LINE, "Plimsoll-Request-Id: 0123456789ABCDEF0123456789abcdef"}},
+        DESCRIBE, 200));
 }
 
 static void check_form(void) {
@@ -195,7 +196,8 @@ static void check_description(void) {
     wire_json(&host, DESCRIBE, "{}", &again);
     cr_assert_str_eq(wire_header(&again, "Content-Type"), JSON);
     cr_assert_eq(strlen(json_at(again.json, "policy")), said->policy.len);
-    cr_assert_eq(memcmp(json_at(again.json, "policy"), said->policy.data, said->policy.len), 0, "both codecs say the same");
+    cr_assert_eq(memcmp(json_at(again.json, "policy"), said->policy.data, said->policy.len), 0,
+                 "both codecs say the same");
     plimsoll__v1__describe_response__free_unpacked(said, NULL);
     wire_free(&again);
     wire_free(&end);

@@ -44,7 +44,8 @@ Test(localdaemon_refusals, each_with_its_code_and_mark, .timeout = 60) {
             MARK_PERMISSION);
 
     refused("{\"protocol\":3," MODULE "}", 501, "unimplemented", MARK_UNSUPPORTED);
-    refused("{\"protocol\":3,\"cell\":{\"language\":\"python\",\"code\":\"1\"}}", 501, "unimplemented", MARK_UNSUPPORTED);
+    refused("{\"protocol\":3,\"cell\":{\"language\":\"python\",\"code\":\"1\"}}", 501, "unimplemented",
+            MARK_UNSUPPORTED);
 
     accepted("{\"protocol\":3,\"minimumIsolation\":\"process\"," STEP "}");
     refused("{\"protocol\":3,\"minimumIsolation\":\"container\"," STEP "}", 400, "failed_precondition", MARK_ISOLATION);
@@ -113,9 +114,9 @@ Test(localdaemon_refusals, open_daemon_wants_a_loopback_host, .timeout = 60) {
     static const struct {
         const char *host;
         long status;
-    } cases[] = {{"Host: localhost", 200},         {"Host: 127.0.0.1:1", 200}, {"Host: [::1]", 200},
-                 {"Host: example.org", 403},       {"Host: 127.0.0.1.example.org", 403},
-                 {"Host: localhost.example.org", 403}};
+    } cases[] = {
+        {"Host: localhost", 200},   {"Host: 127.0.0.1:1", 200},           {"Host: [::1]", 200},
+        {"Host: example.org", 403}, {"Host: 127.0.0.1.example.org", 403}, {"Host: localhost.example.org", 403}};
     const char *const more[] = {"--open", NULL};
     daemon_start(&host, "process", more);
     accepted("{\"protocol\":3," STEP "}");

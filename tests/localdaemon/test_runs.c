@@ -19,7 +19,8 @@ static test_daemon host;
 #define STEPS "{\"protocol\":3,\"project\":{\"files\":[{\"path\":\"f\",\"content\":\"\"}],\"steps\":"
 
 static void check_javascript(void) {
-    json_t *answer = wire_run(&host, "{\"protocol\":3,\"javascript\":{\"code\":\"console.log(1+1);console.error(require('path').sep);process.exit(3)\"}}");
+    json_t *answer = wire_run(&host, "{\"protocol\":3,\"javascript\":{\"code\":\"console.log(1+1);console.error("
+                                     "require('path').sep);process.exit(3)\"}}");
     cr_assert_str_eq(json_bytes_at(answer, "javascript/stdout"), "2\n");
     cr_assert_str_eq(json_bytes_at(answer, "javascript/stderr"), "/\n");
     cr_assert_str_eq(json_at(answer, "javascript/exitCode"), "3");
@@ -32,10 +33,11 @@ static void check_javascript(void) {
 }
 
 static void check_project(void) {
-    json_t *answer = wire_run(
-        &host, "{\"protocol\":3,\"project\":{\"files\":[{\"path\":\"a/b/c.txt\",\"content\":\"one\"},{\"path\":\"a/d\",\"content\":\"\"}],"
-               "\"steps\":[\"cat a/b/c.txt; ls a\",\"printf 'a\\\\0b' > a/out; echo late >&2\",\"read x; echo got=$x; kill -9 $$\"],"
-               "\"artifacts\":[\"a/out\",\"a/b/c.txt\",\"missing\"]}}");
+    json_t *answer = wire_run(&host, "{\"protocol\":3,\"project\":{\"files\":[{\"path\":\"a/b/"
+                                     "c.txt\",\"content\":\"one\"},{\"path\":\"a/d\",\"content\":\"\"}],"
+                                     "\"steps\":[\"cat a/b/c.txt; ls a\",\"printf 'a\\\\0b' > a/out; echo late "
+                                     ">&2\",\"read x; echo got=$x; kill -9 $$\"],"
+                                     "\"artifacts\":[\"a/out\",\"a/b/c.txt\",\"missing\"]}}");
     cr_assert_str_eq(json_bytes_at(answer, "project/steps/0/stdout"), "oneb\nd\n");
     cr_assert_str_eq(json_at(answer, "project/steps/0/exitCode"), "");
     cr_assert_str_eq(json_bytes_at(answer, "project/steps/1/stderr"), "late\n");
@@ -55,9 +57,11 @@ static void check_failing_step(void) {
     cr_assert_str_eq(json_at(answer, "project/outcome"), "PROJECT_OUTCOME_COMPLETED");
     cr_assert_str_eq(json_at(answer, "project/steps/1/exitCode"), "7");
     cr_assert_str_eq(json_at(answer, "project/steps/2/command"), "", "the step after it is not run");
-    cr_assert_str_eq(json_at(answer, "project/outcomeDetail"), "step 2 of 3 ended with exit code 7; the steps after it were not run");
+    cr_assert_str_eq(json_at(answer, "project/outcomeDetail"),
+                     "step 2 of 3 ended with exit code 7; the steps after it were not run");
     json_decref(answer);
-    answer = wire_run(&host, "{\"protocol\":3,\"project\":{\"files\":[{\"path\":\"a\",\"content\":\"\"},{\"path\":\"a/b\",\"content\":\"\"}],"
+    answer = wire_run(&host, "{\"protocol\":3,\"project\":{\"files\":[{\"path\":\"a\",\"content\":\"\"},{\"path\":\"a/"
+                             "b\",\"content\":\"\"}],"
                              "\"steps\":[\"echo never\"]}}");
     cr_assert_str_eq(json_at(answer, "project/outcome"), "PROJECT_OUTCOME_SETUP_FAILED");
     cr_assert_str_eq(json_at(answer, "project/steps/0/command"), "");
@@ -66,8 +70,9 @@ static void check_failing_step(void) {
 }
 
 static void check_time_out(void) {
-    json_t *answer = wire_run(&host, "{\"protocol\":3,\"timeoutMs\":600,\"project\":{\"files\":[{\"path\":\"f\",\"content\":\"\"}],"
-                                     "\"steps\":[\"echo first\",\"echo begun; sleep 1000\",\"true\"],\"artifacts\":[\"f\"]}}");
+    json_t *answer =
+        wire_run(&host, "{\"protocol\":3,\"timeoutMs\":600,\"project\":{\"files\":[{\"path\":\"f\",\"content\":\"\"}],"
+                        "\"steps\":[\"echo first\",\"echo begun; sleep 1000\",\"true\"],\"artifacts\":[\"f\"]}}");
     cr_assert_str_eq(json_at(answer, "project/outcome"), "PROJECT_OUTCOME_TIMED_OUT");
     cr_assert_str_eq(json_at(answer, "project/outcomeDetail"), "step 2 of 3 did not end in time");
     cr_assert_str_eq(json_at(answer, "project/steps/0/timedOut"), "");
@@ -80,7 +85,8 @@ static void check_time_out(void) {
 
 /* 256 KiB of each stream is kept; a program that writes more is not held up. */
 static void check_truncation(void) {
-    json_t *answer = wire_run(&host, STEPS "[\"head -c 262144 /dev/zero\",\"head -c 262145 /dev/zero; head -c 3000000 /dev/zero >&2\"]}}");
+    json_t *answer = wire_run(
+        &host, STEPS "[\"head -c 262144 /dev/zero\",\"head -c 262145 /dev/zero; head -c 3000000 /dev/zero >&2\"]}}");
     cr_assert_str_eq(json_at(answer, "project/steps/0/stdoutTruncated"), "");
     cr_assert_eq(strlen(json_at(answer, "project/steps/0/stdout")), 349528, "262144 bytes in base64");
     cr_assert_str_eq(json_at(answer, "project/steps/1/stdoutTruncated"), "true");
@@ -93,17 +99,21 @@ static void check_truncation(void) {
 
 /* Only regular files inside the work folder, 8 MiB together. */
 static void check_artifacts(void) {
-    json_t *answer = wire_run(&host, "{\"protocol\":3,\"project\":{\"files\":[{\"path\":\"f\",\"content\":\"x\"}],"
-                                     "\"steps\":[\"ln -s f link; ln -s /usr dir; mkfifo fifo; mkdir sub; head -c 8388607 /dev/zero > big\"],"
-                                     "\"artifacts\":[\"link\",\"dir/bin/env\",\"fifo\",\"sub\",\"big\",\"f\"]}}");
+    json_t *answer = wire_run(
+        &host, "{\"protocol\":3,\"project\":{\"files\":[{\"path\":\"f\",\"content\":\"x\"}],"
+               "\"steps\":[\"ln -s f link; ln -s /usr dir; mkfifo fifo; mkdir sub; head -c 8388607 /dev/zero > big\"],"
+               "\"artifacts\":[\"link\",\"dir/bin/env\",\"fifo\",\"sub\",\"big\",\"f\"]}}");
     cr_assert_str_eq(json_at(answer, "project/artifacts/0/path"), "big");
     cr_assert_str_eq(json_at(answer, "project/artifacts/1/path"), "f", "exactly 8 MiB fit");
     cr_assert_str_eq(json_at(answer, "project/artifactsTruncated"), "");
-    cr_assert_str_eq(json_at(answer, "project/outcomeDetail"),
-                     "artifact not collected: link: no such regular file; artifact not collected: dir/bin/env: no such regular file; "
-                     "artifact not collected: fifo: no such regular file; artifact not collected: sub: no such regular file");
+    cr_assert_str_eq(
+        json_at(answer, "project/outcomeDetail"),
+        "artifact not collected: link: no such regular file; artifact not collected: dir/bin/env: no such regular "
+        "file; "
+        "artifact not collected: fifo: no such regular file; artifact not collected: sub: no such regular file");
     json_decref(answer);
-    answer = wire_run(&host, "{\"protocol\":3,\"project\":{\"files\":[{\"path\":\"f\",\"content\":\"xx\"},{\"path\":\"g\",\"content\":\"y\"}],"
+    answer = wire_run(&host, "{\"protocol\":3,\"project\":{\"files\":[{\"path\":\"f\",\"content\":\"xx\"},{\"path\":"
+                             "\"g\",\"content\":\"y\"}],"
                              "\"steps\":[\"head -c 8388607 /dev/zero > big\"],\"artifacts\":[\"big\",\"f\",\"g\"]}}");
     cr_assert_str_eq(json_at(answer, "project/artifacts/0/path"), "big");
     cr_assert_str_eq(json_at(answer, "project/artifacts/1/path"), "g", "f is left out whole");
@@ -136,7 +146,8 @@ static int count_folders(void) {
     int count = 0;
     DIR *dir = opendir(base);
     cr_assert_not_null(dir);
-    for (struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) count += entry->d_type == DT_DIR && entry->d_name[0] != '.';
+    for (struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir))
+        count += entry->d_type == DT_DIR && entry->d_name[0] != '.';
     closedir(dir);
     return count;
 }
@@ -148,21 +159,27 @@ static void check_leftovers(void) {
         execlp("sleep", "sleep", "98765.5", (char *)NULL);
         _exit(1);
     }
-    for (int i = 0; i < 1000 && count_processes("98765.5") == 0; i++) usleep(2000);
+    for (int i = 0; i < 1000 && count_processes("98765.5") == 0; i++)
+        usleep(2000);
     cr_assert_eq(count_processes("98765.5"), 1);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
 
     /* Out of its group and session, twice forked, deaf to signals, with the streams held open. */
-    json_t *answer = wire_run(&host, STEPS "[\"setsid sleep 98765.25 & (setsid sh -c 'trap \\\"\\\" TERM HUP INT; sleep 98765.25; true' &) ; echo left\","
-                                           "\"mkdir -p d/e && chmod 0 d/e d; i=0; mkdir x; cd x; while [ $i -lt 120 ]; do mkdir longer-name-longer-name-longer-name; cd longer-name-longer-name-longer-name; i=$((i+1)); done; echo deep\"]}}");
+    json_t *answer = wire_run(
+        &host, STEPS
+        "[\"setsid sleep 98765.25 & (setsid sh -c 'trap \\\"\\\" TERM HUP INT; sleep 98765.25; true' &) ; echo left\","
+        "\"mkdir -p d/e && chmod 0 d/e d; i=0; mkdir x; cd x; while [ $i -lt 120 ]; do mkdir "
+        "longer-name-longer-name-longer-name; cd longer-name-longer-name-longer-name; i=$((i+1)); done; echo "
+        "deep\"]}}");
     cr_assert_str_eq(json_bytes_at(answer, "project/steps/0/stdout"), "left\n");
     cr_assert_str_eq(json_bytes_at(answer, "project/steps/1/stdout"), "deep\n");
     json_decref(answer);
     cr_assert_eq(count_processes("98765.25"), 0);
     cr_assert_eq(count_folders(), 0);
-    answer = wire_run(&host, "{\"protocol\":3,\"timeoutMs\":500,\"project\":{\"files\":[{\"path\":\"f\",\"content\":\"\"}],"
-                             "\"steps\":[\"setsid sleep 98765.125 & sleep 98765.125\"]}}");
+    answer =
+        wire_run(&host, "{\"protocol\":3,\"timeoutMs\":500,\"project\":{\"files\":[{\"path\":\"f\",\"content\":\"\"}],"
+                        "\"steps\":[\"setsid sleep 98765.125 & sleep 98765.125\"]}}");
     cr_assert_str_eq(json_at(answer, "project/outcome"), "PROJECT_OUTCOME_TIMED_OUT");
     json_decref(answer);
     cr_assert_eq(count_processes("98765.125"), 0);
@@ -171,13 +188,17 @@ static void check_leftovers(void) {
 
 /* What a program finds: a clean environment, the same on both providers, and no descriptor of the daemon's. */
 static void check_surroundings(void) {
-    json_t *answer = wire_run(&host, "{\"protocol\":3,\"javascript\":{\"code\":\"console.log(Object.keys(process.env).sort().join());"
-                                     "const fs=require('fs');const open=[];for(let i=3;i<256;i++)try{const s=fs.fstatSync(i);"
-                                     "if(s.isFile()||s.isSocket())open.push(i)}catch{};console.log(open.join());"
-                                     "console.log(process.cwd()===process.env.HOME, process.cwd()===process.env.PWD)\"}}");
-    cr_assert_str_eq(json_bytes_at(answer, "javascript/stdout"), "HOME,LANG,PATH,PWD,TMPDIR\n\ntrue true\n", "%s", json_bytes_at(answer, "javascript/stderr"));
+    json_t *answer = wire_run(
+        &host, "{\"protocol\":3,\"javascript\":{\"code\":\"console.log(Object.keys(process.env).sort().join());"
+               "const fs=require('fs');const open=[];for(let i=3;i<256;i++)try{const s=fs.fstatSync(i);"
+               "if(s.isFile()||s.isSocket())open.push(i)}catch{};console.log(open.join());"
+               "console.log(process.cwd()===process.env.HOME, process.cwd()===process.env.PWD)\"}}");
+    cr_assert_str_eq(json_bytes_at(answer, "javascript/stdout"), "HOME,LANG,PATH,PWD,TMPDIR\n\ntrue true\n", "%s",
+                     json_bytes_at(answer, "javascript/stderr"));
     json_decref(answer);
-    answer = wire_run(&host, STEPS "[\"echo $PATH $LANG; echo x > $TMPDIR/t && echo stays\",\"cat $TMPDIR/t; yes | head -1; umask\"]}}");
+    answer =
+        wire_run(&host, STEPS
+                 "[\"echo $PATH $LANG; echo x > $TMPDIR/t && echo stays\",\"cat $TMPDIR/t; yes | head -1; umask\"]}}");
     cr_assert_str_eq(json_bytes_at(answer, "project/steps/0/stdout"), "/usr/local/bin:/usr/bin:/bin C.UTF-8\nstays\n");
     cr_assert_str_eq(json_bytes_at(answer, "project/steps/1/stdout"), "x\ny\n0022\n");
     json_decref(answer);
@@ -193,8 +214,12 @@ static void check_record(const char *provider) {
     cs_error err = CS_ERROR_INIT;
     ProtobufCMessage *request = NULL, *response = NULL, *description = NULL;
     cr_assert_eq(cs_protojson_read(&plimsoll__v1__run_request__descriptor, cs_view_of(body), &request, &err), CS_OK);
-    cr_assert_eq(cs_protojson_read(&plimsoll__v1__run_response__descriptor, cs_view_bytes(end.body, end.len), &response, &err), CS_OK);
-    cr_assert_eq(cs_protojson_read(&plimsoll__v1__describe_response__descriptor, cs_view_bytes(said.body, said.len), &description, &err), CS_OK);
+    cr_assert_eq(
+        cs_protojson_read(&plimsoll__v1__run_response__descriptor, cs_view_bytes(end.body, end.len), &response, &err),
+        CS_OK);
+    cr_assert_eq(cs_protojson_read(&plimsoll__v1__describe_response__descriptor, cs_view_bytes(said.body, said.len),
+                                   &description, &err),
+                 CS_OK);
     CS_AUTO_BUF bytes = CS_BUF_INIT(1u << 20);
     cr_assert_eq(cs_message_encode(response, &bytes, &err), CS_OK);
     cs_sha256 *hash = cs_sha256_new();
@@ -208,10 +233,12 @@ static void check_record(const char *provider) {
     cr_assert_str_eq(json_at(end.json, "sandbox"), provider);
     cr_assert_str_eq(json_at(end.json, "record/isolation"), provider);
     cr_assert_str_eq(json_at(end.json, "record/policy"), json_at(said.json, "policy"));
-    cr_assert_leq(strtoll(json_at(end.json, "record/startedUnixMs"), NULL, 10), strtoll(json_at(end.json, "record/endedUnixMs"), NULL, 10));
+    cr_assert_leq(strtoll(json_at(end.json, "record/startedUnixMs"), NULL, 10),
+                  strtoll(json_at(end.json, "record/endedUnixMs"), NULL, 10));
     /* The twin: one byte of the output, and the record no longer fits. */
     ((cs_run_response *)response)->project->steps[0]->stdout.data[0] ^= 1;
-    cr_assert_eq(cs_check_run(&(cs_call){.request = call.request, .response = call.response}, hash, &checked, &err), CS_FAILED);
+    cr_assert_eq(cs_check_run(&(cs_call){.request = call.request, .response = call.response}, hash, &checked, &err),
+                 CS_FAILED);
     cr_assert_eq(err.code, CS_CODE_RESULT_DIGEST);
     cs_sha256_free(hash);
     cs_message_free(request);

@@ -28,7 +28,10 @@ static int sleepers(void) {
         if (fd < 0) continue;
         ssize_t got = read(fd, line, sizeof line - 1);
         close(fd);
-        count += got == 14 && memcmp(line, "sleep\0" "87654.5", 14) == 0;
+        count += got == 14 && memcmp(line,
+                                     "sleep\0"
+                                     "87654.5",
+                                     14) == 0;
     }
     closedir(proc);
     return count;
@@ -44,12 +47,14 @@ static void *long_run(void *to) {
 
 static void begin(pthread_t *thread, wire_end *end) {
     cr_assert_eq(pthread_create(thread, NULL, long_run, end), 0);
-    for (int i = 0; i < 5000 && sleepers() < 2; i++) usleep(2000);
+    for (int i = 0; i < 5000 && sleepers() < 2; i++)
+        usleep(2000);
     cr_assert_eq(sleepers(), 2);
 }
 
 static void await_no_sleepers(void) {
-    for (int i = 0; i < 5000 && sleepers() > 0; i++) usleep(2000);
+    for (int i = 0; i < 5000 && sleepers() > 0; i++)
+        usleep(2000);
     cr_assert_eq(sleepers(), 0);
 }
 

@@ -25,7 +25,8 @@
 static cs_result read_options(const char *const *words, ld_options *out, cs_error *err) {
     char *argv[MAX_WORDS + 2] = {(char *)(uintptr_t) "localdaemon"};
     int argc = 1;
-    for (; words[argc - 1] != NULL; argc++) argv[argc] = (char *)(uintptr_t)words[argc - 1];
+    for (; words[argc - 1] != NULL; argc++)
+        argv[argc] = (char *)(uintptr_t)words[argc - 1];
     return ld_options_read(argc, argv, out, err);
 }
 
@@ -47,8 +48,10 @@ Test(localdaemon_options, values_and_defaults) {
     cr_assert_eq(options.max_concurrent, 4);
     cr_assert_eq(options.protocol, 3);
     cr_assert(!options.open && !options.check && options.node == NULL);
-    EXPECT_OK(read_options(WORDS("--provider", "container", "--open", "--max-concurrent", "64", "--protocol", "2", "--node", "/n"),
-                           &options, &err), err);
+    EXPECT_OK(read_options(WORDS("--provider", "container", "--open", "--max-concurrent", "64", "--protocol", "2",
+                                 "--node", "/n"),
+                           &options, &err),
+              err);
     cr_assert_eq(options.kind, LD_CONTAINER);
     cr_assert_eq(options.max_concurrent, 64);
     cr_assert_eq(options.protocol, 2);
@@ -77,7 +80,8 @@ static int exit_of(const char *const *words, char *text, size_t size) {
     char program[1024];
     exec_built("localdaemon", program);
     const char *argv[MAX_WORDS + 2] = {program};
-    for (size_t i = 0; words[i] != NULL; i++) argv[i + 1] = words[i];
+    for (size_t i = 0; words[i] != NULL; i++)
+        argv[i + 1] = words[i];
     exec_end end;
     exec_run(NULL, argv, &end);
     int status = end.status;
@@ -91,7 +95,8 @@ Test(localdaemon_options, exit_codes, .timeout = 60) {
     cr_assert_eq(exit_of(WORDS("--help"), text, sizeof text), 0);
     cr_assert_eq(exit_of(WORDS("--provider", "process"), text, sizeof text), 2);
     cr_assert_not_null(strstr(text, "--clients FILE"), "%s", text);
-    cr_assert_eq(exit_of(WORDS("--provider", "process", "--clients", "/nonexistent/clients.json"), text, sizeof text), 5);
+    cr_assert_eq(exit_of(WORDS("--provider", "process", "--clients", "/nonexistent/clients.json"), text, sizeof text),
+                 5);
     cr_assert_not_null(strstr(text, "clients file"), "%s", text);
     cr_assert_eq(exit_of(WORDS("--provider", "process", "--check", "--node", "/bin/false"), text, sizeof text), 5);
     cr_assert_not_null(strstr(text, "does not run inside"), "%s", text);
@@ -107,8 +112,9 @@ static cs_result try_listen(const char *address, cs_error *err, char *url, size_
 }
 
 Test(localdaemon_listen, loopback_only) {
-    static const char *const wrong[] = {"0.0.0.0:0", "192.0.2.1:0", "126.255.255.255:0", "128.0.0.1:0", "[::]:0", "example.org:0",
-                                        "127.0.0.1",  "127.0.0.1:",  "127.0.0.1:65536",   "127.0.0.1:-1", ":0",   "127.0.0.1:0x10"};
+    static const char *const wrong[] = {
+        "0.0.0.0:0", "192.0.2.1:0", "126.255.255.255:0", "128.0.0.1:0",  "[::]:0", "example.org:0",
+        "127.0.0.1", "127.0.0.1:",  "127.0.0.1:65536",   "127.0.0.1:-1", ":0",     "127.0.0.1:0x10"};
     cs_error err = CS_ERROR_INIT;
     char url[96];
     EXPECT_OK(try_listen("127.0.0.1:0", &err, url, sizeof url), err);
@@ -152,7 +158,8 @@ Test(localdaemon_clients, are_found_by_token) {
     cs_error err = CS_ERROR_INIT;
     EXPECT_OK(load_clients("{\"clients\":[{\"id\":\"a\",\"token_sha256\":\"" ALPHA "\",\"scopes\":[\"code:run\"]},"
                            "{\"id\":\"b\",\"token_sha256\":\"" BETA "\",\"scopes\":[]}]}",
-                           &clients, &err), err);
+                           &clients, &err),
+              err);
     const ld_client *a = ld_clients_find(&clients, cs_view_of("alpha"));
     const ld_client *b = ld_clients_find(&clients, cs_view_of("beta"));
     cr_assert(a != NULL && b != NULL);
@@ -181,8 +188,10 @@ Test(localdaemon_clients, malformed_files_are_refused) {
         "{\"clients\":[{\"id\":\"a\",\"token_sha256\":\"" ALPHA "0\",\"scopes\":[]}]}",
         "{\"clients\":[{\"id\":\"a\",\"token_sha256\":\"" ALPHA "\",\"scopes\":[\"code:read\"]}]}",
         "{\"clients\":[{\"id\":\"a\",\"token_sha256\":\"" ALPHA "\",\"scopes\":\"code:run\"}]}",
-        "{\"clients\":[{\"id\":\"a\",\"token_sha256\":\"" ALPHA "\",\"scopes\":[]},{\"id\":\"a\",\"token_sha256\":\"" BETA "\",\"scopes\":[]}]}",
-        "{\"clients\":[{\"id\":\"a\",\"token_sha256\":\"" ALPHA "\",\"scopes\":[]},{\"id\":\"b\",\"token_sha256\":\"" ALPHA "\",\"scopes\":[]}]}",
+        "{\"clients\":[{\"id\":\"a\",\"token_sha256\":\"" ALPHA
+        "\",\"scopes\":[]},{\"id\":\"a\",\"token_sha256\":\"" BETA "\",\"scopes\":[]}]}",
+        "{\"clients\":[{\"id\":\"a\",\"token_sha256\":\"" ALPHA
+        "\",\"scopes\":[]},{\"id\":\"b\",\"token_sha256\":\"" ALPHA "\",\"scopes\":[]}]}",
         "{\"clients\":[{\"id\":\"a\",\"token_sha256\":\"" ALPHA "\",\"scopes\":[]}]} x",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -291,9 +300,10 @@ Test(localdaemon_policy, names_provider_guards_and_limits) {
                           .limits = LD_LIMITS_SERVING};
     CS_AUTO_BUF text = CS_BUF_INIT(65536);
     cr_assert(ld_sandbox_policy(&sandbox, &text) && cs_buf_byte(&text, 0));
-    static const char begins[] = "localdaemon policy 1\nprovider process\ntier process\nguard files\nguard sockets\nlandlock-abi 3\n"
-                                 "process-data-bytes 1073741824\nfile-bytes 268435456\nopen-files 1024\nprocess-cpu-seconds 600\n"
-                                 "default-run-ms 60000\nstream-bytes 262144\nartifact-bytes 8388608\nrefused socket clone:new-namespace";
+    static const char begins[] =
+        "localdaemon policy 1\nprovider process\ntier process\nguard files\nguard sockets\nlandlock-abi 3\n"
+        "process-data-bytes 1073741824\nfile-bytes 268435456\nopen-files 1024\nprocess-cpu-seconds 600\n"
+        "default-run-ms 60000\nstream-bytes 262144\nartifact-bytes 8388608\nrefused socket clone:new-namespace";
     cr_assert_eq(strncmp((const char *)text.ptr, begins, sizeof begins - 1), 0, "%s", (const char *)text.ptr);
     cr_assert_not_null(strstr((const char *)text.ptr, " keyctl "));
     CS_AUTO_BUF other = CS_BUF_INIT(65536);

@@ -28,7 +28,9 @@ static int outside(const char *command) {
 
 /* The same inside; the command holds nothing that JSON would have to escape. */
 static int inside(const char *command) {
-    json_t *answer = wire_run(&host, "{\"protocol\":3,\"project\":{\"files\":[{\"path\":\"f\",\"content\":\"\"}],\"steps\":[\"%s\"]}}", command);
+    json_t *answer = wire_run(
+        &host, "{\"protocol\":3,\"project\":{\"files\":[{\"path\":\"f\",\"content\":\"\"}],\"steps\":[\"%s\"]}}",
+        command);
     int status = atoi(json_at(answer, "project/steps/0/exitCode"));
     json_decref(answer);
     return status;
@@ -61,7 +63,8 @@ static void check_files(void) {
     snprintf(command, sizeof command, "ls %s", folder);
     expect_wall("listing a folder outside", command);
     expect_wall("reading the list of users", "cat /etc/passwd");
-    expect_wall("making a file in /usr", geteuid() == 0 ? "touch /usr/.localdaemon-test && rm /usr/.localdaemon-test" : "cat /etc/hostname");
+    expect_wall("making a file in /usr",
+                geteuid() == 0 ? "touch /usr/.localdaemon-test && rm /usr/.localdaemon-test" : "cat /etc/hostname");
     folder_remove(folder);
 }
 
@@ -69,9 +72,15 @@ static void check_network(void) {
     unsigned port = 0;
     int fd = listen_on_loopback(&port);
     char command[512];
-    snprintf(command, sizeof command, "node -e 'require(`net`).connect(%u,`127.0.0.1`).on(`connect`,()=>process.exit(0)).on(`error`,()=>process.exit(1))'", port);
+    snprintf(
+        command, sizeof command,
+        "node -e "
+        "'require(`net`).connect(%u,`127.0.0.1`).on(`connect`,()=>process.exit(0)).on(`error`,()=>process.exit(1))'",
+        port);
     expect_wall("connecting to a loopback port", command);
-    expect_wall("making a UDP socket", "node -e 'require(`dgram`).createSocket(`udp4`).bind(0,()=>process.exit(0)).on(`error`,()=>process.exit(1))'");
+    expect_wall(
+        "making a UDP socket",
+        "node -e 'require(`dgram`).createSocket(`udp4`).bind(0,()=>process.exit(0)).on(`error`,()=>process.exit(1))'");
     close(fd);
 }
 
@@ -86,7 +95,8 @@ static void check_processes(void) {
 
 /* Nothing of one run is there in the next. */
 static void check_lifecycle(void) {
-    cr_assert_eq(inside("echo marker > marker && echo marker > $TMPDIR/marker && mkdir -p here/and/there && test -e marker"), 0);
+    cr_assert_eq(
+        inside("echo marker > marker && echo marker > $TMPDIR/marker && mkdir -p here/and/there && test -e marker"), 0);
     cr_assert_eq(inside("test ! -e marker && test ! -e $TMPDIR/marker && test ! -e here && test -e f"), 0);
 }
 
@@ -95,7 +105,8 @@ static void check_limits(void) {
     cr_assert_eq(inside("test $(ulimit -d) = 1048576 && test $(ulimit -c) = 0 && test $(ulimit -n) = 1024"), 0);
     cr_assert_neq(inside("head -c 268435457 /dev/zero > large"), 0, "a file of 256 MiB and one byte");
     cr_assert_eq(inside("node -e 'Buffer.alloc(1<<26)'"), 0);
-    cr_assert_neq(inside("node -e 'const b=[];for(let i=0;i<40;i++)b.push(new Uint8Array(1<<26))' 2>/dev/null"), 0, "2.5 GiB");
+    cr_assert_neq(inside("node -e 'const b=[];for(let i=0;i<40;i++)b.push(new Uint8Array(1<<26))' 2>/dev/null"), 0,
+                  "2.5 GiB");
     if (geteuid() != 0) return;
     cr_assert_eq(inside("i=0; while [ $i -lt 100 ]; do sleep 600 & i=$((i+1)); done"), 0);
     cr_assert_neq(inside("i=0; while [ $i -lt 300 ]; do sleep 600 & i=$((i+1)); done"), 0);

@@ -49,7 +49,8 @@ static struct curl_slist *make_headers(const wire_how *how) {
     return list;
 }
 
-void wire_call(const test_daemon *daemon, const char *path, const wire_how *how, const void *body, size_t len, wire_end *end) {
+void wire_call(const test_daemon *daemon, const char *path, const wire_how *how, const void *body, size_t len,
+               wire_end *end) {
     memset(end, 0, sizeof *end);
     char url[512];
     snprintf(url, sizeof url, "%s%s", daemon->url, path);
@@ -115,7 +116,8 @@ json_t *wire_run(const test_daemon *daemon, const char *fmt, ...) {
 const char *wire_header(const wire_end *end, const char *name) {
     static char value[256];
     size_t len = strlen(name);
-    for (const char *line = end->headers; line != NULL && *line != '\0'; line = strchr(line, '\n'), line += line != NULL) {
+    for (const char *line = end->headers; line != NULL && *line != '\0';
+         line = strchr(line, '\n'), line += line != NULL) {
         if (strncasecmp(line, name, len) != 0 || line[len] != ':') continue;
         snprintf(value, sizeof value, "%s", line + len + 1 + strspn(line + len + 1, " "));
         value[strcspn(value, "\r\n")] = '\0';

@@ -40,7 +40,8 @@ typedef struct wire_end {
 } wire_end;
 
 /* `how` NULL: the test client's token, JSON, a request id. */
-void wire_call(const test_daemon *daemon, const char *path, const wire_how *how, const void *body, size_t len, wire_end *end);
+void wire_call(const test_daemon *daemon, const char *path, const wire_how *how, const void *body, size_t len,
+               wire_end *end);
 void wire_free(wire_end *end);
 
 /* POST one JSON text with the usual headers. */

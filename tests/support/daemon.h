@@ -9,9 +9,9 @@
 
 typedef struct test_daemon {
     pid_t pid;
-    char url[96];        /* "http://127.0.0.1:PORT" */
-    char folder[128];    /* holds clients.json and log */
-    char log[160];       /* path of what it writes to standard error */
+    char url[96];     /* "http://127.0.0.1:PORT" */
+    char folder[128]; /* holds clients.json and log */
+    char log[160];    /* path of what it writes to standard error */
 } test_daemon;
 
 /* Start one with `provider` ("process" or "container"), a clients file with the two tokens, and the further

@@ -164,12 +164,14 @@ Test(verify_counts, the_walk_goes_on_after_a_bad_line_and_the_first_failure_is_r
 
 static cs_result stop_at_second(void *user, const cs_verified_run *run, cs_error *err) {
     ++*(int *)user;
-    return run->entry < 2 ? CS_OK : cs_fail(err, CS_CODE_INTERRUPTED, "enough");
+    return run->entry < 3 ? CS_OK : cs_fail(err, CS_CODE_INTERRUPTED, "enough");
 }
 
+/* Its result is returned, also when something failed before. */
 Test(verify_callbacks, another_result_ends_the_walk) {
     forge_key key = forge_key_from(1);
     forge_bundle bundle = {.count = 0};
+    forge_add(&bundle, forge_text("%s", "{}"));
     forge_session(&bundle, &key, FORGE_SESSION, 4, NULL);
     forge_bytes file = forge_file(&bundle);
     char path[64];
@@ -185,7 +187,8 @@ Test(verify_callbacks, another_result_ends_the_walk) {
     cr_expect_eq(cs_verify_source(source, &options, &summary, &err), CS_UNCHECKED);
     cr_expect_eq(err.code, CS_CODE_INTERRUPTED);
     cr_expect_eq(calls, 2);
-    cr_expect_eq(summary.entries, 2);
+    cr_expect_eq(summary.entries, 3);
+    cr_expect_eq(summary.failures, 1);
     cs_source_close(source);
     unlink(path);
 }

@@ -80,6 +80,16 @@ Test(verify_chain, a_call_twice) {
     cr_expect_str_eq(out.runs, "1 2 4 5 6");
 }
 
+/* The chain goes on from the first of the two, so the second is the only fault. */
+Test(verify_chain, another_call_of_the_same_number) {
+    session_case session = five_calls();
+    forge_run fork = session.runs[1];
+    fork.started++;
+    forge_seal(&fork);
+    forge_insert(&session.bundle, 2, forge_run_line(&session.key, &fork));
+    check_outcome(verify_session(&session), CS_FAILED, "3 chain-sequence");
+}
+
 Test(verify_chain, a_call_of_sequence_zero) {
     session_case session = five_calls();
     forge_run run = session.runs[0];
@@ -285,4 +295,19 @@ Test(verify_chain, a_bad_entry_before_a_call_does_not_explain_what_is_missing_be
     forge_insert(&session.bundle, 1, forge_text("%s", "{}"));
     forge_remove(&session.bundle, 3); /* the third call: line 2 is bad, line 3 is the second call */
     check_outcome(verify_session(&session), CS_FAILED, "2 line-framing; 4 chain-sequence");
+}
+
+Test(verify_chain, a_bad_entry_explains_a_missing_call_of_one_session_only) {
+    session_case session = five_calls();
+    forge_bundle other = {.count = 0};
+    forge_session(&other, &session.key, OTHER_SESSION, 5, NULL);
+    forge_bundle both = {.count = 0};
+    for (size_t i = 0; i < 6; i++) {
+        forge_add(&both, session.bundle.lines[i]);
+        forge_add(&both, other.lines[i]);
+    }
+    /* The second calls of both, on lines 3 and 4, give way to one bad line. */
+    forge_remove(&both, 3);
+    both.lines[2] = forge_text("%s", "{}");
+    check_outcome(verify_bundle(&both, &session.key), CS_FAILED, "3 line-framing; 5 chain-sequence");
 }

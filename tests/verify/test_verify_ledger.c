@@ -143,7 +143,8 @@ Test(verify_ledger, a_row_that_was_changed) {
     /* All triggers in their order, so that the schema is the same again. */
     raw_sql(ledger.db, "DROP TRIGGER entry_update; DROP TRIGGER entry_delete; DROP TRIGGER entry_insert");
     raw_sql(ledger.db, "UPDATE entry SET daemon = 'http://127.0.0.1:1' WHERE id = 2");
-    for (size_t i = 1; cs_ledger_schema[i] != NULL; i++) raw_sql(ledger.db, cs_ledger_schema[i]);
+    for (size_t i = 1; cs_ledger_schema[i] != NULL; i++)
+        raw_sql(ledger.db, cs_ledger_schema[i]);
     outcome out = ledger_verify(&ledger);
     check_outcome(out, CS_FAILED, "2 ledger-row");
     cr_expect_str_eq(out.err.where, "entry 2");

@@ -204,13 +204,16 @@ Test(verify_lines, a_checkpoints_link_on_an_entry_and_an_entrys_link_alone) {
     linked_case lines = five_runs();
     char *link = forge_link(3, digest_of(lines.bundle.lines[1]), NULL, 2);
     relink_after(&lines, 2, forge_with_link(lines.plain.lines[2], forge_envelope(&lines.key, link)));
-    check_outcome(verify_lines(&lines), CS_FAILED, "3 link-entry");
+    outcome out = verify_lines(&lines);
+    check_outcome(out, CS_FAILED, "3 link-entry");
+    cr_expect_not_null(strstr(out.err.message, "checkpoint"), "%s", out.err.message);
 
     lines = five_runs();
     link = forge_link(3, digest_of(lines.bundle.lines[1]), digest_of(lines.plain.lines[2]), 0);
     relink_after(&lines, 2, forge_text("{\"link\":%s}", forge_envelope(&lines.key, link)));
-    outcome out = verify_lines(&lines);
+    out = verify_lines(&lines);
     check_outcome(out, CS_FAILED, "3 link-entry");
+    cr_expect_not_null(strstr(out.err.message, "alone"), "%s", out.err.message);
     cr_expect_eq(out.summary.runs, RUNS - 1);
 }
 

@@ -152,13 +152,10 @@ lint-includes:
 	sh tests/lint/includes.sh
 
 lint-cppcheck: $(GEN_H)
-	cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,performance,portability \
-	  --inline-suppr --suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches --suppress='preprocessorErrorDirective:*.pb-c.h' -j2 \
-	  -D_GNU_SOURCE -D__linux__ -I. -I$(BUILD)/gen $(LINT_SRC)
+	sh tests/lint/cppcheck.sh $(BUILD) $(LINT_SRC)
 
 lint-tidy: $(GEN_H)
-	printf '%s\n' $(LINT_SRC) | xargs -P2 -I{} clang-tidy --quiet --warnings-as-errors='*' {} -- \
-	  -std=c17 $(CPPFLAGS)
+	sh tests/lint/tidy.sh $(BUILD) $(LINT_SRC)
 
 # ---- bench and memory ----------------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
 #include "cli/connect.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,19 @@
 #include "replay/replay.h"
 
 const char *const cs_codec_words[] = {"binary", "json", NULL};
+
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int number) {
+    (void)number;
+    stopped = 1;
+}
+
+void cs_connect_catch_signals(void) {
+    struct sigaction action = {.sa_handler = on_signal}; /* no SA_RESTART: a wait must end */
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+}
 
 static const char *token_of(unsigned number) {
     char name[sizeof CS_TOKEN_VARIABLE + 16];
@@ -40,6 +54,7 @@ cs_result cs_connect(const cs_connect_options *options, const char *url, unsigne
         .allow_cleartext = options->allow_cleartext,
         .ca_file = options->ca_file,
         .timeout_ms = options->timeout_s * 1000,
+        .stop = &stopped,
     };
     return cs_client_new(&config, out, err);
 }

@@ -13,6 +13,10 @@ typedef struct cs_connect_options {
     int64_t timeout_s;
 } cs_connect_options;
 
+/* From now on SIGINT and SIGTERM end the call under way, and no further one is begun, instead of ending the
+ * program: what was sent is then still kept, as a finding. */
+void cs_connect_catch_signals(void);
+
 #define CS_CONNECT_OPTIONS_INIT ((cs_connect_options){.codec = CS_CODEC_BINARY})
 
 extern const char *const cs_codec_words[]; /* "binary", "json", NULL: for the option --codec */

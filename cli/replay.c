@@ -133,6 +133,7 @@ static cs_result replay_plan(cs_output *out, replay_command *command, const cs_r
     };
     cs_replay_report report;
     cs_progress_begin(&command->progress, "replay");
+    cs_connect_catch_signals();
     cs_result result = cs_replay_run(plan, &options, &report, &out->err);
     cs_progress_clear(&command->progress);
     if (result == CS_OK)

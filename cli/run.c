@@ -197,6 +197,7 @@ static cs_result run_request(cs_output *out, run_command *command, cs_client *cl
         .skew_ms = command->skew_s * 1000,
     };
     cs_run_report report;
+    cs_connect_catch_signals();
     result = cs_run_once(&options, request, &report);
     tell(out, command, &report, cs_client_url(client));
     cs_run_report_free(&report);

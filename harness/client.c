@@ -42,6 +42,7 @@ static cs_result configure(const cs_client_config *config, cs_client *client, cs
     client->timeout_ms = milliseconds(config->timeout_ms, CS_CLIENT_TIMEOUT_MS);
     client->connect_timeout_ms = milliseconds(config->connect_timeout_ms, CS_CLIENT_CONNECT_MS);
     client->max_answer = config->max_answer > 0 ? config->max_answer : CS_MAX_ANSWER_BYTES;
+    client->stop = config->stop;
     if (has_token) client->token = strdup(config->token);
     if (config->ca_file != NULL) client->ca_file = strdup(config->ca_file);
     if ((has_token && client->token == NULL) || (config->ca_file != NULL && client->ca_file == NULL))

@@ -8,6 +8,8 @@
 
 #include "records/wire.h"
 
+#include <signal.h>
+
 #define CS_TOKEN_VARIABLE "PLIMSOLL_CALLER_TOKEN"
 
 typedef enum cs_codec { CS_CODEC_BINARY, CS_CODEC_JSON } cs_codec;
@@ -21,6 +23,7 @@ typedef struct cs_client_config {
     int64_t timeout_ms;    /* 0: CS_CLIENT_TIMEOUT_MS */
     int64_t connect_timeout_ms; /* 0: 10 s */
     size_t max_answer;     /* 0: CS_MAX_ANSWER_BYTES */
+    const volatile sig_atomic_t *stop; /* ends a call once it is not 0, set by a signal handler; NULL: nothing does */
 } cs_client_config;
 
 typedef struct cs_client cs_client;

@@ -17,12 +17,20 @@ typedef struct transfer {
     bool http;     /* a status line came */
     bool headed;   /* the last answer's headers came to their end */
     bool too_much; /* headers or body over their limit, or over memory */
+    const volatile sig_atomic_t *stop;
 } transfer;
 
 static int on_leaving(void *data, char *peer_ip, char *local_ip, int peer_port, int local_port) {
     (void)peer_ip, (void)local_ip, (void)peer_port, (void)local_port;
     ((transfer *)data)->leaving = true;
     return CURL_PREREQFUNC_OK;
+}
+
+/* libcurl asks about once a second, and at once when a signal wakes it. Not 0 ends the exchange. */
+static int on_progress(void *data, curl_off_t to_get, curl_off_t got, curl_off_t to_send, curl_off_t sent) {
+    (void)to_get, (void)got, (void)to_send, (void)sent;
+    const transfer *t = data;
+    return t->stop != NULL && *t->stop != 0;
 }
 
 /* Counts, and sees whether the headers end: libcurl takes a connection that closes among them for a
@@ -126,6 +134,9 @@ static bool bound_and_watch(CURL *curl, const cs_client *client, transfer *t) {
            curl_easy_setopt(curl, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)client->max_answer) == CURLE_OK &&
            curl_easy_setopt(curl, CURLOPT_PREREQFUNCTION, on_leaving) == CURLE_OK &&
            curl_easy_setopt(curl, CURLOPT_PREREQDATA, t) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_XFERINFODATA, t) == CURLE_OK &&
            curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header) == CURLE_OK &&
            curl_easy_setopt(curl, CURLOPT_HEADERDATA, t) == CURLE_OK &&
            curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body) == CURLE_OK &&
@@ -164,6 +175,8 @@ static cs_code unsent_code(CURLcode code) {
         return CS_CODE_UNSENT_TLS;
     case CURLE_OPERATION_TIMEDOUT:
         return CS_CODE_UNSENT_TIMEOUT;
+    case CURLE_ABORTED_BY_CALLBACK:
+        return CS_CODE_UNSENT_INTERRUPTED;
     default:
         return CS_CODE_UNSENT_OTHER;
     }
@@ -175,6 +188,8 @@ static cs_code unanswered_code(CURLcode code, const transfer *t) {
     switch (code) {
     case CURLE_OPERATION_TIMEDOUT:
         return CS_CODE_UNANSWERED_TIMEOUT;
+    case CURLE_ABORTED_BY_CALLBACK:
+        return CS_CODE_UNANSWERED_INTERRUPTED;
     case CURLE_FILESIZE_EXCEEDED:
         return CS_CODE_UNANSWERED_TOO_LARGE;
     case CURLE_UNSUPPORTED_PROTOCOL: /* not HTTP/1 */
@@ -216,7 +231,7 @@ static void take_answer(CURL *curl, const transfer *t, CURLcode code, cs_exchang
 cs_result cs_client_exchange(const cs_client *client, const cs_exchange_request *request, cs_exchange *exchange,
                              cs_buf *body, cs_error *err) {
     *exchange = (cs_exchange){.transport = CS_CODE_INTERNAL};
-    transfer t = {.body = body};
+    transfer t = {.body = body, .stop = client->stop};
     char why[CURL_ERROR_SIZE] = "";
     struct curl_slist *headers = NULL;
     struct curl_slist *resolve = client->resolve == NULL ? NULL : curl_slist_append(NULL, client->resolve);

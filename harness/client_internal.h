@@ -27,6 +27,7 @@ struct cs_client {
     long timeout_ms;
     long connect_timeout_ms;
     size_t max_answer;
+    const volatile sig_atomic_t *stop; /* NULL: nothing ends a call early */
 };
 
 /* What is to be sent. Everything is borrowed. */

@@ -262,7 +262,7 @@ static int compare_identities(const void *left, const void *right) {
 /* The identities in the order of their bytes, with one NUL between them: the order in which a caller
  * lists them does not change what is allowed. */
 static bool join_sorted(const cs_software_rule *rule, cs_buf *out) {
-    cs_view sorted[CS_MAX_IDENTITIES];
+    cs_view sorted[CS_MAX_IDENTITIES] = {{.ptr = NULL, .len = 0}};
     size_t count = rule->n_identities;
     for (size_t i = 0; i < count; i++)
         sorted[i] = cs_bytes_view(&rule->identities[i]);

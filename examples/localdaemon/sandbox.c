@@ -69,6 +69,7 @@ cs_result ld_sandbox_init(ld_sandbox *out, ld_kind kind, const char *node, cs_er
     out->kind = kind;
     out->name = kind == LD_PROCESS ? "process" : "container";
     out->tier = kind == LD_PROCESS ? CS_TIER_PROCESS : CS_TIER_CONTAINER;
+    out->self = "/proc/self/exe";
     out->root = geteuid() == 0;
     out->landlock_abi = ld_landlock_abi();
     out->limits = LD_LIMITS_SERVING;

@@ -96,8 +96,8 @@ static ld_limits limits_of(const test *to, reach what) {
 }
 
 /* A copy of this program in the work folder: its own path may not be open to the run's user. */
-static cs_result copy_program(const ld_slot *slot, cs_error *err) {
-    int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+static cs_result copy_program(const char *program, const ld_slot *slot, cs_error *err) {
+    int from = open(program, O_RDONLY | O_CLOEXEC);
     int to = openat(slot->work_fd, "probe", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0755);
     struct stat st;
     bool good = from >= 0 && to >= 0 && fstat(from, &st) == 0 && fchmod(to, 0755) == 0;
@@ -137,7 +137,7 @@ static cs_result run_attempt(test *to, const attempt *what, ld_slot *slot, uint3
     bool container = to->sandbox->kind == LD_CONTAINER;
     ld_command command = {.argv = what->reach == DATA ? memory : copy};
     if (!container) command = (ld_command){.inside = ld_probe, .probe = what->probe, .argument = argument};
-    cs_result result = container ? copy_program(slot, err) : CS_OK;
+    cs_result result = container ? copy_program(to->sandbox->self, slot, err) : CS_OK;
     /* Without a user of its own, and without capabilities, the container can't enter another user's folder. */
     if ((guards & LD_GUARD_USER) == 0 && fchown(slot->work_fd, geteuid(), (gid_t)-1) != 0)
         result = cs_fail(err, CS_CODE_IO, "the work folder can't be given back: %s", strerror(errno));

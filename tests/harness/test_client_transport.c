@@ -1,6 +1,7 @@
 /* Connections that fail: before the request left nothing ran, after it anything may have. */
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,6 +136,44 @@ Test(client_transport, no_answer_in_time) {
     client_case_run(&c);
     expect_unanswered(&c, CS_CODE_UNANSWERED_TIMEOUT, false);
     cr_expect_eq(peer_connections(c.peer), 1);
+    client_case_end(&c);
+}
+
+/* ---- a signal ------------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t stop;
+
+static void on_alarm(int number) {
+    (void)number;
+    stop = 1;
+}
+
+/* The alarm goes off while the peer keeps the request and answers nothing. */
+Test(client_transport, a_signal_while_waiting_means_it_may_have_run) {
+    const struct sigaction action = {.sa_handler = on_alarm};
+    cr_assert_eq(sigaction(SIGALRM, &action, NULL), 0);
+    const peer_step step = {.end = PEER_STALL};
+    client_case c = {.steps = &step, .count = 1, .config.stop = &stop};
+    alarm(1);
+    client_case_run(&c);
+    expect_unanswered(&c, CS_CODE_UNANSWERED_INTERRUPTED, false);
+    cr_expect_eq(peer_connections(c.peer), 1);
+    client_case_end(&c);
+}
+
+Test(client_transport, a_signal_before_the_call_means_that_nothing_was_sent) {
+    stop = 1;
+    client_case c = {.steps = &good, .count = 1, .config.stop = &stop};
+    client_case_run(&c);
+    expect_unsent(&c, CS_CODE_UNSENT_INTERRUPTED);
+    client_case_end(&c);
+}
+
+Test(client_transport, without_a_signal_the_same_call_is_answered) {
+    stop = 0;
+    client_case c = {.steps = &good, .count = 1, .config.stop = &stop};
+    client_case_run(&c);
+    expect_answered(&c);
     client_case_end(&c);
 }
 

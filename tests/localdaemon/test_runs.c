@@ -248,6 +248,26 @@ static void check_record(const char *provider) {
     wire_free(&said);
 }
 
+/* The example's workload: Node, WebAssembly, and a controller as a process of its own. The fingerprint is the
+ * published one. */
+static void check_cartpole(void) {
+    char path[1024];
+    const char *build = getenv("COUNTERSIGN_BUILD");
+    snprintf(path, sizeof path, "%s/cartpole/accepted.json", build != NULL ? build : "build");
+    json_t *request = json_load_file(path, 0, NULL);
+    cr_assert_not_null(request, "%s is missing; make cartpole", path);
+    json_object_set_new(request, "protocol", json_integer(3));
+    char *body = json_dumps(request, JSON_COMPACT);
+    json_t *answer = wire_run(&host, "%s", body);
+    static const char expected[] =
+        "{\"fingerprint\":\"63cfd676924a3896127d60c97333677f3b3c804dd764dba001121f6c234a937f\",\"ticks\":2000,";
+    cr_assert_eq(strncmp(json_bytes_at(answer, "project/steps/0/stdout"), expected, sizeof expected - 1), 0, "%s",
+                 json_bytes_at(answer, "project/steps/0/stderr"));
+    json_decref(answer);
+    json_decref(request);
+    free(body);
+}
+
 static void check_all(const char *provider) {
     daemon_start(&host, provider, NULL);
     check_javascript();
@@ -259,6 +279,7 @@ static void check_all(const char *provider) {
     check_leftovers();
     check_surroundings();
     check_record(provider);
+    check_cartpole();
     cr_assert_eq(daemon_stop(&host), 0);
 }
 

@@ -56,6 +56,8 @@ static const pinned pins[] = {
     {CS_CODE_JSON_RANGE, "json-range", CS_FAILED},
     {CS_CODE_REQUEST_JSON, "request-json", CS_NOT_RUN},
     {CS_CODE_REQUEST_INVALID, "request-invalid", CS_NOT_RUN},
+    {CS_CODE_UNSENT_INTERRUPTED, "unsent-interrupted", CS_NOT_RUN},
+    {CS_CODE_UNANSWERED_INTERRUPTED, "unanswered-interrupted", CS_MAYBE_RAN},
     {CS_CODE_DESCRIBE_FAILED, "describe-failed", CS_NOT_RUN},
     {CS_CODE_DESCRIBE_AFTER_FAILED, "describe-after-failed", CS_UNCHECKED},
     {CS_CODE_REQUEST_DIGEST, "request-digest", CS_FAILED},

@@ -59,8 +59,12 @@ static enum MHD_Result read_one(void *cls, enum MHD_ValueKind kind, const char *
     if (strcasecmp(name, "Host") == 0) read_host(to, value);
     if (strcasecmp(name, "Connect-Protocol-Version") == 0 && strcmp(value, "1") != 0) to->out->version_wrong = true;
     if (strcasecmp(name, "Content-Encoding") == 0 && strcasecmp(value, "identity") != 0) to->out->encoded = true;
-    if (strcasecmp(name, "Content-Length") == 0 && strtoull(value, NULL, 10) > CS_MAX_REQUEST_BYTES)
-        to->out->length_too_big = true;
+    if (strcasecmp(name, "Transfer-Encoding") == 0) to->out->has_body = true;
+    if (strcasecmp(name, "Content-Length") == 0) {
+        unsigned long long length = strtoull(value, NULL, 10);
+        if (length > 0) to->out->has_body = true;
+        if (length > CS_MAX_REQUEST_BYTES) to->out->length_too_big = true;
+    }
     return MHD_YES;
 }
 

@@ -19,6 +19,7 @@ typedef struct ld_headers {
     bool type_known;
     bool version_wrong;  /* a Connect-Protocol-Version that isn't 1 */
     bool encoded;        /* a Content-Encoding that isn't identity */
+    bool has_body;       /* a Content-Length above 0, or a Transfer-Encoding */
     bool length_too_big; /* Content-Length above CS_MAX_REQUEST_BYTES */
 } ld_headers;
 

@@ -6,9 +6,11 @@
 #include "examples/localdaemon/rpc.h"
 
 #include <microhttpd.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,6 +23,10 @@
 
 /* After the stop, answers that are under way get this long to leave; a run's end takes less (launch.c). */
 #define LEAVE_SECONDS 20
+
+/* After an answer that did not wait for the body, this much of the body is read and dropped. */
+#define LINGER_MS 2000
+#define LINGER_BYTES 16777216u
 
 struct ld_http {
     struct MHD_Daemon *mhd;
@@ -38,6 +44,7 @@ typedef struct exchange {
     size_t seen; /* bytes of the body, also those that were dropped */
     bool no_room;
     bool answering;
+    bool linger; /* answered while the body is still on its way */
     int64_t begun_ms;
 } exchange;
 
@@ -123,8 +130,9 @@ static enum MHD_Result begin(ld_daemon *daemon, struct MHD_Connection *connectio
         if (!cs_buf_text(&answer.body, "ok\n")) return MHD_NO;
         return send_answer(connection, in, url, &answer);
     }
-    if (!check_headers(daemon, in, url, &answer)) return send_answer(connection, in, url, &answer);
-    return MHD_YES;
+    if (check_headers(daemon, in, url, &answer)) return MHD_YES;
+    in->linger = in->headers.has_body;
+    return send_answer(connection, in, url, &answer);
 }
 
 static enum MHD_Result receive(exchange *in, const char *data, size_t *size) {
@@ -176,12 +184,29 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
     return finish(http, connection, in, url);
 }
 
+/* Closing a socket with unread bytes resets the connection, and the reset may overtake the answer: so let the
+ * client finish, or give up, first. The answer and the end of our side are on their way already. */
+static void linger(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (info == NULL) return;
+    uint8_t dropped[16384];
+    size_t seen = 0;
+    int64_t until = ld_monotonic_ms() + LINGER_MS;
+    while (seen < LINGER_BYTES) {
+        struct pollfd watched = {.fd = info->connect_fd, .events = POLLIN};
+        int64_t left = until - ld_monotonic_ms();
+        if (left <= 0 || poll(&watched, 1, (int)left) <= 0) return;
+        ssize_t got = recv(info->connect_fd, dropped, sizeof(dropped), MSG_DONTWAIT);
+        if (got <= 0) return;
+        seen += (size_t)got;
+    }
+}
+
 static void completed(void *cls, struct MHD_Connection *connection, void **state,
                       enum MHD_RequestTerminationCode code) {
-    (void)connection;
-    (void)code;
     exchange *in = *state;
     if (in == NULL) return;
+    if (in->linger && code == MHD_REQUEST_TERMINATED_COMPLETED_OK) linger(connection);
     count_answer(cls, in, false);
     cs_buf_free(&in->body);
     free(in);

@@ -90,8 +90,8 @@ static void watch(const ld_plan *plan, pid_t pid, ld_report *report) {
 }
 
 _Noreturn void ld_keeper(const ld_plan *plan) {
-    int keep[] = {plan->output,  plan->errors,    plan->report,    plan->control,
-                  plan->ruleset, plan->passed[0], plan->passed[1], plan->lock};
+    int keep[] = {plan->output,    plan->errors,    plan->report, plan->control, plan->ruleset,
+                  plan->passed[0], plan->passed[1], plan->lock,   plan->user};
     ld_close_others(keep, sizeof(keep) / sizeof(keep[0]));
     ignore_signals();
     setsid();

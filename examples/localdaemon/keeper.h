@@ -37,10 +37,18 @@ typedef struct ld_plan {
     int report;  /* write end, for one ld_report */
     int control; /* read end: a byte, or its end, ends the run */
     int lock;    /* the slots' lock file */
+    int user;    /* the slot's user_fd */
 } ld_plan;
 
 #define LD_PLAN_INIT                                                                                                   \
-    ((ld_plan){.ruleset = -1, .passed = {-1, -1}, .output = -1, .errors = -1, .report = -1, .control = -1, .lock = -1})
+    ((ld_plan){.ruleset = -1,                                                                                          \
+               .passed = {-1, -1},                                                                                     \
+               .output = -1,                                                                                           \
+               .errors = -1,                                                                                           \
+               .report = -1,                                                                                           \
+               .control = -1,                                                                                          \
+               .lock = -1,                                                                                             \
+               .user = -1})
 
 typedef enum ld_stage {
     LD_STAGE_STARTED = 0,

@@ -185,6 +185,7 @@ cs_result ld_launch(const ld_place *place, const ld_command *command, ld_output 
     cs_result result = ld_provider_prepare(place, command, &prepared, err);
     if (result == CS_OK) {
         prepared.plan.lock = place->slots->lock_fd;
+        prepared.plan.user = place->slot->user_fd;
         result = run_keeper(place, &prepared.plan, out, err);
     }
     if (result == CS_OK) result = ld_provider_conclude(&prepared, out, err);

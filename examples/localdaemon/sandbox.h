@@ -71,7 +71,7 @@ typedef struct ld_sandbox {
     const char *name; /* the provider's name on the wire */
     cs_tier tier;
     bool root;        /* the daemon may give runs a user of their own */
-    const char *self;    /* this program, for the smoke test in the container */
+    const char *self; /* this program, for the smoke test in the container */
     uint32_t guards;  /* what is in force while it serves */
     int landlock_abi; /* 0: the kernel has none */
     ld_limits limits;

@@ -1,13 +1,16 @@
 #include "examples/localdaemon/slot.h"
 
-#include "examples/localdaemon/ending.h"
 #include "examples/localdaemon/tree.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 cs_result ld_slots_open(ld_slots *slots, cs_error *err) {
@@ -53,24 +56,67 @@ static bool lock_byte(int fd, unsigned number, short type) {
     return fcntl(fd, F_OFD_SETLK, &lock) == 0;
 }
 
-static bool claim_number(ld_slots *slots, bool from_top, unsigned *out) {
+/* The lock file is shared by whoever shares /tmp; users are shared by whoever shares process ids, also from
+ * another root directory. An abstract socket's name is taken for all of these in the same network namespace. -1
+ * when another has it. */
+static int claim_user(uid_t uid) {
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    int len = snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1, "localdaemon-user-%u", (unsigned)uid);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)len);
+    if (fd < 0 || bind(fd, (const struct sockaddr *)&name, size) == 0) return fd;
+    close(fd);
+    return -1;
+}
+
+/* Does any process belong to this user? When it can't be told: yes. */
+static bool user_is_active(uid_t uid) {
+    DIR *proc = opendir("/proc");
+    if (proc == NULL) return true;
+    bool active = false;
+    for (struct dirent *entry = readdir(proc); entry != NULL && !active; entry = readdir(proc)) {
+        struct stat st;
+        if (entry->d_name[0] < '1' || entry->d_name[0] > '9') continue;
+        active = fstatat(dirfd(proc), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_uid == uid;
+    }
+    closedir(proc);
+    return active;
+}
+
+static uid_t user_of(unsigned number) {
+    return LD_FIRST_UID + 2 * number;
+}
+
+/* Try to take one number. A user with processes is left alone: they are another's, or what a killed daemon has
+ * left, and in both cases this run must not share its user with them. */
+static bool claim(ld_slots *slots, unsigned number, ld_slot *out) {
+    if (slots->used[number] || !lock_byte(slots->lock_fd, number, F_WRLCK)) return false;
+    out->number = number;
+    out->user_fd = slots->root ? claim_user(user_of(number)) : -1;
+    if (!slots->root || (out->user_fd >= 0 && !user_is_active(user_of(number)))) {
+        slots->used[number] = true;
+        return true;
+    }
+    if (out->user_fd >= 0) close(out->user_fd);
+    lock_byte(slots->lock_fd, number, F_UNLCK);
+    return false;
+}
+
+static bool claim_number(ld_slots *slots, bool from_top, ld_slot *out) {
     bool found = false;
     pthread_mutex_lock(&slots->mutex);
-    for (unsigned i = 0; i < LD_SLOTS && !found; i++) {
-        unsigned number = from_top ? LD_SLOTS - 1 - i : i;
-        if (slots->used[number] || !lock_byte(slots->lock_fd, number, F_WRLCK)) continue;
-        slots->used[number] = true;
-        *out = number;
-        found = true;
-    }
+    for (unsigned i = 0; i < LD_SLOTS && !found; i++)
+        found = claim(slots, from_top ? LD_SLOTS - 1 - i : i, out);
     pthread_mutex_unlock(&slots->mutex);
     return found;
 }
 
-static void release_number(ld_slots *slots, unsigned number) {
+static void release_number(ld_slots *slots, ld_slot *slot) {
     pthread_mutex_lock(&slots->mutex);
-    lock_byte(slots->lock_fd, number, F_UNLCK);
-    slots->used[number] = false;
+    if (slot->user_fd >= 0) close(slot->user_fd);
+    slot->user_fd = -1;
+    lock_byte(slots->lock_fd, slot->number, F_UNLCK);
+    slots->used[slot->number] = false;
     pthread_mutex_unlock(&slots->mutex);
 }
 
@@ -89,24 +135,20 @@ static cs_result make_folders(const ld_slots *slots, const char *folder, ld_slot
 }
 
 cs_result ld_slot_take(ld_slots *slots, bool from_top, ld_slot *out, cs_error *err) {
-    *out = (ld_slot){.folder_fd = -1, .work_fd = -1};
-    if (!claim_number(slots, from_top, &out->number))
-        return cs_fail(err, CS_CODE_IO, "all %u slots are taken", LD_SLOTS);
-    out->uid = slots->root ? LD_FIRST_UID + 2 * out->number : geteuid();
+    *out = (ld_slot){.folder_fd = -1, .work_fd = -1, .user_fd = -1};
+    if (!claim_number(slots, from_top, out)) return cs_fail(err, CS_CODE_IO, "all %u slots are taken", LD_SLOTS);
+    out->uid = slots->root ? user_of(out->number) : geteuid();
     out->killer = slots->root ? out->uid + 1 : out->uid;
     char folder[LD_PATH_MAX];
     snprintf(folder, sizeof(folder), "%.100s/%u", slots->base, out->number);
     snprintf(out->work, sizeof(out->work), "%.115s/work", folder);
     snprintf(out->tmp, sizeof(out->tmp), "%.115s/tmp", folder);
-    /* What a daemon that was killed has left behind. */
-    cs_result result = CS_OK;
-    if (slots->root && !ld_end_user(out->uid, out->killer))
-        result = cs_fail(err, CS_CODE_IO, "processes of user %u can't be ended", (unsigned)out->uid);
-    if (result == CS_OK) result = ld_tree_remove(folder, err);
+    /* A daemon that was killed may have left one. */
+    cs_result result = ld_tree_remove(folder, err);
     if (result == CS_OK) result = make_folders(slots, folder, out, err);
     if (result != CS_OK) {
         ld_slot_abandon(out);
-        release_number(slots, out->number);
+        release_number(slots, out);
     }
     return result;
 }
@@ -116,7 +158,7 @@ cs_result ld_slot_return(ld_slots *slots, ld_slot *slot, cs_error *err) {
     snprintf(folder, sizeof(folder), "%.100s/%u", slots->base, slot->number);
     ld_slot_abandon(slot);
     cs_result result = ld_tree_remove(folder, err);
-    if (result == CS_OK) release_number(slots, slot->number);
+    if (result == CS_OK) release_number(slots, slot);
     return result;
 }
 

@@ -1,7 +1,7 @@
 /* A slot is the place of one run: its user, its folders. Slots are numbered over all daemons of the
- * machine, by byte-range locks on one file that end with the process that holds them, so that two
- * daemons never share a user. The lowest free number is taken: the paths that a program sees are then
- * the same from run to run, as long as runs do not overlap.
+ * machine, by locks that end with the processes that hold them (a byte of one file, and as root the name of an
+ * abstract socket), so that two daemons never share a user. The lowest free number is taken: the paths that a program
+ * sees are then the same from run to run, as long as runs do not overlap.
  */
 #ifndef LD_SLOT_H
 #define LD_SLOT_H
@@ -28,6 +28,7 @@ typedef struct ld_slot {
     char tmp[LD_PATH_MAX];
     int folder_fd; /* holds work and tmp; not open to the run's user */
     int work_fd;
+    int user_fd; /* holds the user's name; every keeper of the run inherits it; -1 when not root */
 } ld_slot;
 
 /* Make or check the base directory: /tmp/localdaemon for root, /tmp/localdaemon-<uid> otherwise. It must
@@ -35,7 +36,7 @@ typedef struct ld_slot {
 CS_MUST_CHECK cs_result ld_slots_open(ld_slots *slots, cs_error *err);
 void ld_slots_close(ld_slots *slots);
 
-/* Take a free slot with fresh, empty folders and no process left of its user. `from_top` takes the
+/* Take a free slot with fresh, empty folders and a user without processes. `from_top` takes the
  * highest number: the container provider shows fixed paths and leaves the low numbers alone. */
 CS_MUST_CHECK cs_result ld_slot_take(ld_slots *slots, bool from_top, ld_slot *out, cs_error *err);
 

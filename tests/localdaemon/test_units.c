@@ -3,7 +3,7 @@
 #include "examples/localdaemon/clients.h"
 #include "examples/localdaemon/http.h"
 #include "examples/localdaemon/options.h"
-#include "examples/localdaemon/sandbox.h"
+#include "examples/localdaemon/slot.h"
 #include "examples/localdaemon/tree.h"
 #include "examples/localdaemon/work.h"
 #include "tests/support/exec.h"
@@ -12,10 +12,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define MAX_WORDS 12
@@ -287,6 +289,68 @@ Test(localdaemon_tree, removes_everything_and_follows_nothing) {
     EXPECT_CODE(ld_tree_remove(outside, &err), err, CS_UNCHECKED, CS_CODE_IO);
     cr_assert_eq(access(path, F_OK), 0);
     folder_remove(folder);
+}
+
+/* ---- slots ----------------------------------------------------------------------------------------- */
+
+static void take(ld_slots *slots, ld_slot *slot) {
+    cs_error err = CS_ERROR_INIT;
+    EXPECT_OK(ld_slot_take(slots, false, slot, &err), err);
+    cr_assert_eq(slot->uid, geteuid() == 0 ? 64000 + 2 * slot->number : geteuid());
+    cr_assert_eq(access(slot->work, F_OK), 0);
+}
+
+static void put_back(ld_slots *slots, ld_slot *slot) {
+    cs_error err = CS_ERROR_INIT;
+    EXPECT_OK(ld_slot_return(slots, slot, &err), err);
+    cr_assert_neq(access(slot->work, F_OK), 0);
+}
+
+Test(localdaemon_slots, are_never_shared) {
+    ld_slots mine, other; /* as two daemons have them */
+    ld_slot a, b, c;
+    cs_error err = CS_ERROR_INIT;
+    EXPECT_OK(ld_slots_open(&mine, &err), err);
+    EXPECT_OK(ld_slots_open(&other, &err), err);
+    take(&mine, &a);
+    take(&mine, &b);
+    take(&other, &c);
+    cr_assert(a.number != b.number && b.number != c.number && a.number != c.number);
+    put_back(&mine, &a);
+    put_back(&mine, &b);
+    put_back(&other, &c);
+    ld_slots_close(&mine);
+    ld_slots_close(&other);
+}
+
+Test(localdaemon_slots, a_user_with_processes_is_left_alone) {
+    if (geteuid() != 0) cr_skip_test("SKIPPED: needs root, whose runs have users of their own");
+    ld_slots slots;
+    ld_slot first, second;
+    cs_error err = CS_ERROR_INIT;
+    EXPECT_OK(ld_slots_open(&slots, &err), err);
+    take(&slots, &first);
+    put_back(&slots, &first);
+    int ready[2];
+    cr_assert_eq(pipe(ready), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (setresuid(first.uid, first.uid, first.uid) != 0 || write(ready[1], "r", 1) != 1) _exit(1);
+        pause();
+        _exit(0);
+    }
+    char byte;
+    cr_assert_eq(read(ready[0], &byte, 1), 1);
+    take(&slots, &second);
+    cr_assert_neq(second.number, first.number);
+    cr_assert_eq(kill(pid, 0), 0, "and it was not killed");
+    cr_assert_eq(waitpid(pid, NULL, WNOHANG), 0);
+    put_back(&slots, &second);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    close(ready[0]);
+    close(ready[1]);
+    ld_slots_close(&slots);
 }
 
 /* ---- the policy ------------------------------------------------------------------------------------ */

@@ -17,10 +17,10 @@ struct cs_ledger {
 
 static cs_result prepare(cs_ledger *ledger, cs_error *err) {
     static const char last[] = "SELECT id, row_sha256 FROM entry ORDER BY id DESC LIMIT 1";
-    static const char insert[] =
-        "INSERT INTO entry (id, added_unix_ms, kind, daemon, code, detail, request, response, envelope, describe_before,"
-        " describe_after, record_sha256, previous_sha256, row_sha256)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
+    static const char insert[] = "INSERT INTO entry (id, added_unix_ms, kind, daemon, code, detail, request, response, "
+                                 "envelope, describe_before,"
+                                 " describe_after, record_sha256, previous_sha256, row_sha256)"
+                                 " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
     int rc = sqlite3_prepare_v3(ledger->file.db, last, -1, SQLITE_PREPARE_PERSISTENT, &ledger->last, NULL);
     if (rc == SQLITE_OK) {
         rc = sqlite3_prepare_v3(ledger->file.db, insert, -1, SQLITE_PREPARE_PERSISTENT, &ledger->insert, NULL);
@@ -86,9 +86,10 @@ static cs_result read_last(const cs_ledger *ledger, int64_t *id, cs_digest *dige
         if (text != NULL && cs_is_hex(hex, CS_SHA256_HEX) && *id >= 1 && *id < INT64_MAX) {
             memcpy(digest->hex, hex.ptr, CS_SHA256_HEX);
         } else {
-            result = cs_fail(err, CS_CODE_LEDGER_ROW,
-                             "the last entry of the ledger is damaged, so nothing can follow it; verify the ledger, keep "
-                             "it as evidence and go on in a new one");
+            result =
+                cs_fail(err, CS_CODE_LEDGER_ROW,
+                        "the last entry of the ledger is damaged, so nothing can follow it; verify the ledger, keep "
+                        "it as evidence and go on in a new one");
         }
     } else if (rc != SQLITE_DONE) {
         result = cs_ledger_file_fail(&ledger->file, rc, "read the last entry", err);
@@ -112,9 +113,12 @@ static int bind_row(sqlite3_stmt *insert, const cs_ledger_row *row) {
     const cs_view digests[] = {row->record_sha256, row->previous_sha256, row->row_sha256};
     int rc = sqlite3_bind_int64(insert, 1, row->id);
     if (rc == SQLITE_OK) rc = sqlite3_bind_int64(insert, 2, row->added_unix_ms);
-    for (int i = 0; rc == SQLITE_OK && i < 4; i++) rc = bind_text(insert, 3 + i, texts[i]);
-    for (int i = 0; rc == SQLITE_OK && i < 5; i++) rc = bind_blob(insert, 7 + i, blobs[i]);
-    for (int i = 0; rc == SQLITE_OK && i < 3; i++) rc = bind_text(insert, 12 + i, digests[i]);
+    for (int i = 0; rc == SQLITE_OK && i < 4; i++)
+        rc = bind_text(insert, 3 + i, texts[i]);
+    for (int i = 0; rc == SQLITE_OK && i < 5; i++)
+        rc = bind_blob(insert, 7 + i, blobs[i]);
+    for (int i = 0; rc == SQLITE_OK && i < 3; i++)
+        rc = bind_text(insert, 12 + i, digests[i]);
     return rc;
 }
 

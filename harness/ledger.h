@@ -22,7 +22,9 @@ void cs_ledger_close(cs_ledger *ledger);
 
 /* Append one row. Of `row`, the caller sets kind, added_unix_ms, daemon, code, detail, request,
  * response, envelope, describe_before, describe_after and record_sha256; id, previous_sha256 and
- * row_sha256 are set here. *id is the new row's. */
+ * row_sha256 are set here. *id is the new row's, 0 on failure; a failed append leaves nothing behind.
+ * CS_CODE_LEDGER_COLUMNS for a row that may not stand in a ledger, CS_CODE_LEDGER_ROW when the last row is
+ * damaged; _LOCKED, _FULL, _WRITE, _CORRUPT. */
 CS_MUST_CHECK cs_result cs_ledger_append(cs_ledger *ledger, const cs_ledger_row *row, int64_t *id, cs_error *err);
 
 /* When an append fails after a call was answered: keep what was to be appended in a new file

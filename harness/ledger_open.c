@@ -33,8 +33,8 @@ static cs_result fail_create(int number, const char *folder, cs_error *err) {
     switch (number) {
     case ENOENT:
     case ENOTDIR:
-        return cs_fail(err, CS_CODE_LEDGER_MISSING, "there is no folder %s to make the ledger in; make it first: mkdir -p %s",
-                       folder, folder);
+        return cs_fail(err, CS_CODE_LEDGER_MISSING,
+                       "there is no folder %s to make the ledger in; make it first: mkdir -p %s", folder, folder);
     case ENOSPC:
     case EDQUOT:
         return cs_fail(err, CS_CODE_LEDGER_FULL, "there is no room to make a ledger in %s", folder);
@@ -63,8 +63,9 @@ cs_result cs_ledger_make_file(const char *path, cs_error *err) {
     if (lstat(path, &info) != 0) return create_file(path, err);
     if (S_ISREG(info.st_mode)) return CS_OK;
     if (S_ISLNK(info.st_mode)) {
-        return cs_fail(err, CS_CODE_LEDGER_FOREIGN,
-                       "this is a symbolic link, which could lead the ledger elsewhere; give the path of the file itself");
+        return cs_fail(
+            err, CS_CODE_LEDGER_FOREIGN,
+            "this is a symbolic link, which could lead the ledger elsewhere; give the path of the file itself");
     }
     if (S_ISDIR(info.st_mode)) {
         return cs_fail(err, CS_CODE_LEDGER_FOREIGN, "this is a folder; give the path of a file in it");
@@ -119,7 +120,10 @@ cs_result cs_ledger_migrate(const cs_ledger_file *file, cs_error *err) {
     cs_result result = read_version(file, "PRAGMA page_count", &version, &ours, err);
     if (result != CS_OK || !ours || version >= CS_LEDGER_VERSION) return result;
 
-    result = cs_ledger_file_exec(file, "BEGIN EXCLUSIVE", "make the tables of the ledger", err);
+    /* Larger pages than SQLite's own choice: messages are read in fewer and larger pieces. This counts only
+     * for a file without a first page. */
+    result = cs_ledger_file_exec(file, "PRAGMA page_size = 16384", "make the tables of the ledger", err);
+    if (result == CS_OK) result = cs_ledger_file_exec(file, "BEGIN EXCLUSIVE", "make the tables of the ledger", err);
     if (result != CS_OK) return result;
     /* Look again: another process may have done it while this one waited for the lock. Having the lock
      * gives an empty file its first page, so now it is the tables that are counted. */
@@ -152,7 +156,8 @@ cs_result cs_ledger_make_durable(const cs_ledger_file *file, cs_error *err) {
     int64_t deadline = monotonic_ms() + file->lock_wait_ms;
     bool on = false;
     int rc = ask_for_wal(file->db, &on);
-    /* SQLite does not wait by itself here: changing the mode needs the file for itself alone. */
+    /* Changing the mode needs the file for itself alone, and SQLite gives up at once, without waiting, where
+     * two processes that change it would wait for each other. */
     while ((rc & 0xff) == SQLITE_BUSY && monotonic_ms() < deadline) {
         (void)nanosleep(&(struct timespec){.tv_nsec = WAL_RETRY_MS * 1000000L}, NULL);
         rc = ask_for_wal(file->db, &on);

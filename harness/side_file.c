@@ -92,9 +92,10 @@ static cs_result write_somewhere(const char *ledger_path, const char *suffix, cs
         number = errno;
     }
     path_out[0] = '\0';
-    return cs_fail(err, CS_CODE_IO,
-                   "neither the folder of the ledger, nor the current one, nor that of temporary files takes the entry: %s",
-                   strerror(number));
+    return cs_fail(
+        err, CS_CODE_IO,
+        "neither the folder of the ledger, nor the current one, nor that of temporary files takes the entry: %s",
+        strerror(number));
 }
 
 cs_result cs_side_file_write(const char *ledger_path, const cs_ledger_row *row, char *path_out, size_t path_size,

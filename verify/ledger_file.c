@@ -144,10 +144,11 @@ static cs_view column(sqlite3_stmt *statement, int index) {
 }
 
 static cs_result fail_schema(cs_error *err, const char *what) {
-    return cs_fail(err, CS_CODE_LEDGER_SCHEMA,
-                   "the tables and triggers of the ledger are not exactly those of version %d: %s; nothing in it can be "
-                   "relied on. Keep it as evidence and restore a copy",
-                   CS_LEDGER_VERSION, what);
+    return cs_fail(
+        err, CS_CODE_LEDGER_SCHEMA,
+        "the tables and triggers of the ledger are not exactly those of version %d: %s; nothing in it can be "
+        "relied on. Keep it as evidence and restore a copy",
+        CS_LEDGER_VERSION, what);
 }
 
 /* Only the statements are compared: SQLite itself refuses a file whose sqlite_schema states another type,
@@ -186,10 +187,11 @@ cs_result cs_ledger_file_identify(const cs_ledger_file *file, cs_error *err) {
     cs_result result = cs_ledger_file_number(file, "PRAGMA application_id", &id, err);
     if (result != CS_OK) return result;
     if (id != CS_LEDGER_APPLICATION_ID) {
-        return cs_fail(err, CS_CODE_LEDGER_FOREIGN,
-                       "the file is an SQLite database but no ledger of countersign (application_id %lld, expected %d); "
-                       "give the path of a ledger, or of a new file",
-                       (long long)id, CS_LEDGER_APPLICATION_ID);
+        return cs_fail(
+            err, CS_CODE_LEDGER_FOREIGN,
+            "the file is an SQLite database but no ledger of countersign (application_id %lld, expected %d); "
+            "give the path of a ledger, or of a new file",
+            (long long)id, CS_LEDGER_APPLICATION_ID);
     }
     result = cs_ledger_file_number(file, "PRAGMA user_version", &version, err);
     if (result != CS_OK) return result;

@@ -99,7 +99,8 @@ static const char *row_fault(const cs_ledger_row *row) {
         return NULL;
     }
     if (!cs_view_is(row->kind, CS_KIND_FINDING)) return "the kind is run or finding";
-    if (row->envelope.ptr != NULL || row->record_sha256.len > 0) return "a finding has no envelope and no record_sha256";
+    if (row->envelope.ptr != NULL || row->record_sha256.len > 0)
+        return "a finding has no envelope and no record_sha256";
     if (row->code.len == 0) return "a finding has a code";
     return NULL;
 }

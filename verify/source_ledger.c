@@ -28,9 +28,9 @@ struct cs_ledger_reader {
     struct stat stamp; /* when immutable: the file as it was before the first page was read */
     cs_sha256 *hash;
     cs_ledger_row row;
-    bool begun;              /* a row was read; before that the next two say nothing */
-    int64_t last_id;         /* of the row before */
-    cs_digest last_digest;   /* the row_sha256 that it states */
+    bool begun;            /* a row was read; before that the next two say nothing */
+    int64_t last_id;       /* of the row before */
+    cs_digest last_digest; /* the row_sha256 that it states */
     uint64_t done;
     uint64_t total;
 };
@@ -176,11 +176,15 @@ static cs_result take_row(cs_ledger_reader *reader, cs_error *err) {
     *row = (cs_ledger_row){.id = sqlite3_column_int64(rows, 0), .added_unix_ms = sqlite3_column_int64(rows, 1)};
     bool good = sqlite3_column_type(rows, 1) == SQLITE_INTEGER;
     cs_view *const texts[] = {&row->kind, &row->daemon, &row->code, &row->detail};
-    for (int i = 0; i < 4; i++) good = take_column(rows, 2 + i, SQLITE_TEXT, false, texts[i]) && good;
-    cs_view *const blobs[] = {&row->request, &row->response, &row->envelope, &row->describe_before, &row->describe_after};
-    for (int i = 0; i < 5; i++) good = take_column(rows, 6 + i, SQLITE_BLOB, true, blobs[i]) && good;
+    for (int i = 0; i < 4; i++)
+        good = take_column(rows, 2 + i, SQLITE_TEXT, false, texts[i]) && good;
+    cs_view *const blobs[] = {&row->request, &row->response, &row->envelope, &row->describe_before,
+                              &row->describe_after};
+    for (int i = 0; i < 5; i++)
+        good = take_column(rows, 6 + i, SQLITE_BLOB, true, blobs[i]) && good;
     cs_view *const digests[] = {&row->record_sha256, &row->previous_sha256, &row->row_sha256};
-    for (int i = 0; i < 3; i++) good = take_column(rows, 11 + i, SQLITE_TEXT, false, digests[i]) && good;
+    for (int i = 0; i < 3; i++)
+        good = take_column(rows, 11 + i, SQLITE_TEXT, false, digests[i]) && good;
     if (!good) {
         return cs_fail(err, CS_CODE_LEDGER_COLUMNS, "a column of the entry holds a value of another type than its own");
     }
@@ -233,8 +237,7 @@ static cs_result check_row(cs_ledger_reader *reader, cs_error *err) {
 static cs_result fail_walk(cs_ledger_reader *reader, int rc, cs_error *err) {
     reader->ended = true;
     char doing[64];
-    (void)snprintf(doing, sizeof doing, "read on after entry %lld",
-                   reader->begun ? (long long)reader->last_id : 0LL);
+    (void)snprintf(doing, sizeof doing, "read on after entry %lld", reader->begun ? (long long)reader->last_id : 0LL);
     return cs_ledger_file_fail(&reader->file, rc, doing, err);
 }
 

@@ -147,7 +147,8 @@ Test(ledger, settings_of_a_connection) {
     cs_error err = CS_ERROR_INIT;
     two_entries();
     cr_assert_eq(cs_ledger_file_open(path, CS_LEDGER_WRITE, 1234, &file, &err), CS_OK);
-    cr_assert_eq(cs_ledger_file_exec(&file, "PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF", "test", &err), CS_OK);
+    cr_assert_eq(cs_ledger_file_exec(&file, "PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF", "test", &err),
+                 CS_OK);
     cr_assert_eq(cs_ledger_make_durable(&file, &err), CS_OK, "%s", err.message);
     cr_expect_eq(number_of(&file, "PRAGMA synchronous"), 2);
     cr_expect_eq(number_of(&file, "SELECT journal_mode = 'wal' FROM pragma_journal_mode"), 1);
@@ -232,7 +233,8 @@ Test(ledger, a_damaged_last_entry_is_not_followed) {
     two_entries();
     sqlite3 *db = raw_open();
     sqlite3_stmt *text = NULL;
-    cr_assert_eq(sqlite3_prepare_v2(db, "SELECT sql FROM sqlite_schema WHERE name = 'entry_update'", -1, &text, NULL), SQLITE_OK);
+    cr_assert_eq(sqlite3_prepare_v2(db, "SELECT sql FROM sqlite_schema WHERE name = 'entry_update'", -1, &text, NULL),
+                 SQLITE_OK);
     cr_assert_eq(sqlite3_step(text), SQLITE_ROW);
     char *trigger = strdup((const char *)sqlite3_column_text(text, 0));
     sqlite3_finalize(text);

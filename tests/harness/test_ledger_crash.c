@@ -100,11 +100,13 @@ Test(ledger_crash, what_was_acknowledged_survives_sigkill) {
     int acknowledgements[2];
     cr_assert_eq(pipe(tokens), 0);
     cr_assert_eq(pipe(acknowledgements), 0);
-    for (unsigned i = 0; i < TOKENS; i++) cr_assert_eq(write(tokens[1], &(uint8_t){(uint8_t)i}, 1), 1);
+    for (unsigned i = 0; i < TOKENS; i++)
+        cr_assert_eq(write(tokens[1], &(uint8_t){(uint8_t)i}, 1), 1);
     close(tokens[1]); /* writers see the end of the tokens */
 
     pid_t writers[WRITERS];
-    for (int i = 0; i < WRITERS; i++) writers[i] = start_writer(tokens[0], acknowledgements[1]);
+    for (int i = 0; i < WRITERS; i++)
+        writers[i] = start_writer(tokens[0], acknowledgements[1]);
     struct pollfd left = {.fd = tokens[0], .events = POLLIN};
     unsigned kills = 0;
     srandom((unsigned)getpid());
@@ -116,7 +118,8 @@ Test(ledger_crash, what_was_acknowledged_survives_sigkill) {
         kills++;
         writers[which] = start_writer(tokens[0], acknowledgements[1]);
     }
-    for (int i = 0; i < WRITERS; i++) reap(writers[i]);
+    for (int i = 0; i < WRITERS; i++)
+        reap(writers[i]);
     close(acknowledgements[1]);
 
     unsigned seen[TOKENS] = {0};
@@ -127,7 +130,8 @@ Test(ledger_crash, what_was_acknowledged_survives_sigkill) {
         acknowledged++;
         cr_expect_eq(seen[token], 1, "token %d was acknowledged", token);
     }
-    for (unsigned i = 0; i < TOKENS; i++) cr_expect_leq(seen[i], 1, "token %u", i);
+    for (unsigned i = 0; i < TOKENS; i++)
+        cr_expect_leq(seen[i], 1, "token %u", i);
     cr_expect(entries >= acknowledged && entries <= TOKENS);
     cr_expect_geq(acknowledged + kills, TOKENS, "a killed writer loses at most the token that it had");
     cr_expect_gt(kills, 0);
@@ -144,11 +148,13 @@ Test(ledger_crash, an_append_that_was_not_committed_is_not_there) {
     pid_t child = fork();
     if (child == 0) {
         sqlite3 *db = NULL;
-        bool good = sqlite3_open(path, &db) == SQLITE_OK &&
-                    sqlite3_exec(db, "PRAGMA cache_size = 1; BEGIN IMMEDIATE; INSERT INTO entry SELECT 2, added_unix_ms, kind,"
-                                     " record_sha256, row_sha256, row_sha256, code, daemon, detail, envelope,"
-                                     " describe_before, describe_after, zeroblob(9000000), response FROM entry",
-                                 NULL, NULL, NULL) == SQLITE_OK;
+        bool good =
+            sqlite3_open(path, &db) == SQLITE_OK &&
+            sqlite3_exec(db,
+                         "PRAGMA cache_size = 1; BEGIN IMMEDIATE; INSERT INTO entry SELECT 2, added_unix_ms, kind,"
+                         " record_sha256, row_sha256, row_sha256, code, daemon, detail, envelope,"
+                         " describe_before, describe_after, zeroblob(9000000), response FROM entry",
+                         NULL, NULL, NULL) == SQLITE_OK;
         if (good) raise(SIGKILL);
         _exit(1);
     }
@@ -194,11 +200,13 @@ static void create_at_once(int round) {
     }
     unsigned seen[PROCESSES] = {0};
     cr_expect_eq(walk(seen, PROCESSES), PROCESSES);
-    for (unsigned i = 0; i < PROCESSES; i++) cr_expect_eq(seen[i], 1);
+    for (unsigned i = 0; i < PROCESSES; i++)
+        cr_expect_eq(seen[i], 1);
 }
 
 Test(ledger_crash, several_processes_create_it_at_once) {
-    for (int round = 0; round < 10; round++) create_at_once(round);
+    for (int round = 0; round < 10; round++)
+        create_at_once(round);
 }
 
 /* A reader that walks again and again while others append sees good entries only. */
@@ -211,7 +219,8 @@ Test(ledger_crash, a_reader_beside_writers) {
     cs_ledger_close(ledger);
     cr_assert_eq(pipe(tokens), 0);
     cr_assert_eq(pipe(acknowledgements), 0);
-    for (unsigned i = 0; i < 100; i++) cr_assert_eq(write(tokens[1], &(uint8_t){(uint8_t)i}, 1), 1);
+    for (unsigned i = 0; i < 100; i++)
+        cr_assert_eq(write(tokens[1], &(uint8_t){(uint8_t)i}, 1), 1);
     close(tokens[1]);
     pid_t first = start_writer(tokens[0], acknowledgements[1]);
     pid_t second = start_writer(tokens[0], acknowledgements[1]);
@@ -237,7 +246,8 @@ Test(ledger_crash, a_reader_beside_writers) {
 /* Append until it fails; how many entries were acknowledged. */
 static int64_t append_until_full(cs_ledger *ledger, cs_error *err) {
     int64_t last = 0;
-    for (int64_t id = append_token(ledger, 1, err); id != 0; id = append_token(ledger, 1, err)) last = id;
+    for (int64_t id = append_token(ledger, 1, err); id != 0; id = append_token(ledger, 1, err))
+        last = id;
     return last;
 }
 
@@ -273,7 +283,8 @@ static bool mount_small_disk(void) {
     (void)snprintf(map, sizeof map, "0 %u 1", (unsigned)geteuid());
     if (unshare(root ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
     if (!root && !write_text("/proc/self/uid_map", map)) return false;
-    return mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 && mount("none", folder, "tmpfs", 0, "size=1m") == 0;
+    return mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+           mount("none", folder, "tmpfs", 0, "size=1m") == 0;
 }
 
 Test(ledger_crash, no_room_on_the_disk) {

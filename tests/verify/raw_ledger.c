@@ -21,7 +21,8 @@ sqlite3 *raw_open(const char *path) {
 
 sqlite3 *raw_create(const char *path) {
     sqlite3 *db = raw_open(path);
-    for (const char *const *sql = cs_ledger_schema; *sql != NULL; sql++) raw_sql(db, *sql);
+    for (const char *const *sql = cs_ledger_schema; *sql != NULL; sql++)
+        raw_sql(db, *sql);
     raw_sql(db, "PRAGMA application_id = 1129532487; PRAGMA user_version = 1; PRAGMA journal_mode = WAL");
     return db;
 }
@@ -40,7 +41,8 @@ void raw_sql(sqlite3 *db, const char *sql) {
 
 static void piece(EVP_MD_CTX *hash, const void *bytes, size_t len) {
     uint8_t size[8];
-    for (int i = 0; i < 8; i++) size[i] = (uint8_t)((uint64_t)len >> (56 - 8 * i));
+    for (int i = 0; i < 8; i++)
+        size[i] = (uint8_t)((uint64_t)len >> (56 - 8 * i));
     EVP_DigestUpdate(hash, size, 8);
     EVP_DigestUpdate(hash, bytes, len);
 }
@@ -87,7 +89,8 @@ void raw_digest(const cs_ledger_row *row, char hex[65]) {
     uint8_t digest[32];
     EVP_DigestFinal_ex(hash, digest, NULL);
     EVP_MD_CTX_free(hash);
-    for (int i = 0; i < 32; i++) (void)snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+    for (int i = 0; i < 32; i++)
+        (void)snprintf(hex + 2 * i, 3, "%02x", digest[i]);
 }
 
 int raw_insert(sqlite3 *db, const cs_ledger_row *row) {
@@ -95,18 +98,20 @@ int raw_insert(sqlite3 *db, const cs_ledger_row *row) {
     const cs_view blobs[] = {row->request, row->response, row->envelope, row->describe_before, row->describe_after};
     const cs_view digests[] = {row->record_sha256, row->previous_sha256, row->row_sha256};
     sqlite3_stmt *insert = NULL;
-    int rc = sqlite3_prepare_v2(db,
-                                "INSERT INTO entry (id, added_unix_ms, kind, daemon, code, detail, request, response,"
-                                " envelope, describe_before, describe_after, record_sha256, previous_sha256, row_sha256)"
-                                " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                                -1, &insert, NULL);
+    int rc =
+        sqlite3_prepare_v2(db,
+                           "INSERT INTO entry (id, added_unix_ms, kind, daemon, code, detail, request, response,"
+                           " envelope, describe_before, describe_after, record_sha256, previous_sha256, row_sha256)"
+                           " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                           -1, &insert, NULL);
     must(rc == SQLITE_OK, sqlite3_errmsg(db));
     sqlite3_bind_int64(insert, 1, row->id);
     sqlite3_bind_int64(insert, 2, row->added_unix_ms);
     for (int i = 0; i < 4; i++) {
         sqlite3_bind_text64(insert, 3 + i, (const char *)texts[i].ptr, texts[i].len, SQLITE_STATIC, SQLITE_UTF8);
     }
-    for (int i = 0; i < 5; i++) sqlite3_bind_blob64(insert, 7 + i, blobs[i].ptr, blobs[i].len, SQLITE_STATIC);
+    for (int i = 0; i < 5; i++)
+        sqlite3_bind_blob64(insert, 7 + i, blobs[i].ptr, blobs[i].len, SQLITE_STATIC);
     for (int i = 0; i < 3; i++) {
         sqlite3_bind_text64(insert, 12 + i, (const char *)digests[i].ptr, digests[i].len, SQLITE_STATIC, SQLITE_UTF8);
     }
@@ -119,7 +124,8 @@ void raw_append(sqlite3 *db, cs_ledger_row row) {
     sqlite3_stmt *last = NULL;
     char previous[65] = "";
     char own[65];
-    must(sqlite3_prepare_v2(db, "SELECT id, row_sha256 FROM entry ORDER BY id DESC LIMIT 1", -1, &last, NULL) == SQLITE_OK,
+    must(sqlite3_prepare_v2(db, "SELECT id, row_sha256 FROM entry ORDER BY id DESC LIMIT 1", -1, &last, NULL) ==
+             SQLITE_OK,
          sqlite3_errmsg(db));
     row.id = 1;
     if (sqlite3_step(last) == SQLITE_ROW) {

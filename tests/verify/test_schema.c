@@ -200,9 +200,9 @@ static void other_previous(cs_ledger_row *row) {
 }
 
 Test(schema, row_digest_covers_every_column) {
-    void (*const changes[])(cs_ledger_row *) = {add_id,        add_time,    other_daemon,   other_code,  other_detail,
-                                                longer_request, no_response, empty_response, other_envelope, no_before,
-                                                empty_before,  other_after, other_record,   other_previous};
+    void (*const changes[])(cs_ledger_row *) = {
+        add_id,         add_time,       other_daemon, other_code,   other_detail, longer_request, no_response,
+        empty_response, other_envelope, no_before,    empty_before, other_after,  other_record,   other_previous};
     enum { COUNT = sizeof changes / sizeof *changes };
     cs_digest seen[COUNT + 1];
     cs_ledger_row plain = first_run();
@@ -213,7 +213,8 @@ Test(schema, row_digest_covers_every_column) {
         seen[i] = digest_of(&row);
     }
     for (size_t i = 0; i <= COUNT; i++) {
-        for (size_t j = 0; j < i; j++) cr_expect_str_neq(seen[i].hex, seen[j].hex, "changes %zu and %zu", i, j);
+        for (size_t j = 0; j < i; j++)
+            cr_expect_str_neq(seen[i].hex, seen[j].hex, "changes %zu and %zu", i, j);
     }
 }
 

@@ -87,8 +87,8 @@ static bool is(cs_view view, const char *text) {
 
 Test(source_bundle, members_of_every_kind_of_line) {
     cs_source *source = open_text(RUN "\n"
-                                      "{\"request\":\"cmVx\",\"envelope\":" ENVELOPE ",\"link\":{\"a\":\"}{\\\"\"}}\n" CLOSE
-                                      "\n{\"link\":{}}\n"
+                                      "{\"request\":\"cmVx\",\"envelope\":" ENVELOPE
+                                      ",\"link\":{\"a\":\"}{\\\"\"}}\n" CLOSE "\n{\"link\":{}}\n"
                                       "{\"request\":\"\",\"response\":\"\",\"envelope\":{}}\n");
     cs_entry entry;
     cr_expect_eq(cs_source_what(source), CS_SOURCE_BUNDLE);
@@ -312,7 +312,8 @@ Test(source_bundle, lines_of_many_lengths) {
     for (size_t i = 1; i <= LINES; i++) {
         size_t groups = i * 7919 * 37 % 700000 / 3;
         cr_assert_gt(fputs("{\"request\":\"", file), 0);
-        for (size_t j = 0; j < groups; j++) fwrite("AAAA", 4, 1, file);
+        for (size_t j = 0; j < groups; j++)
+            fwrite("AAAA", 4, 1, file);
         cr_assert_gt(fputs("\",\"envelope\":{}}\n", file), 0);
     }
     cr_assert_eq(fclose(file), 0);

@@ -5,16 +5,17 @@
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-#define NO 0xFF /* not a digit; the only entry with the high bit set */
+#define NO 0xFF           /* not a digit; the only entry with the high bit set */
+#define MANY_GROUPS 1024u /* from here on it is worth while to make larger tables first */
 
-/* Value of a digit in either alphabet. Which alphabet a text may use is checked beside it. */
+/* Value of a digit of the standard alphabet. */
 static const uint8_t value_of[256] = {
     NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, /* 00 */
     NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, /* 10 */
-    NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, 62, NO, 62, NO, 63, /* 20: + - / */
+    NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, 62, NO, NO, NO, 63, /* 20: + / */
     52, 53, 54, 55, 56, 57, 58, 59, 60, 61, NO, NO, NO, NO, NO, NO, /* 30: 0 to 9 */
     NO, 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, /* 40: A to O */
-    15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, NO, NO, NO, NO, 63, /* 50: P to Z, _ */
+    15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, NO, NO, NO, NO, NO, /* 50: P to Z */
     NO, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, /* 60: a to o */
     41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, NO, NO, NO, NO, NO, /* 70: p to z */
     NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, /* 80 */
@@ -51,19 +52,11 @@ bool cs_base64_append(cs_buf *out, cs_view bytes) {
     return true;
 }
 
-/* Decode the digits of a text without its padding. Every digit is looked at before the answer is given,
- * so that the loop has no branch on the data; out->len moves only when all were good. */
-static bool decode_digits(cs_view digits, cs_buf *out) {
-    size_t tail = digits.len % 4;
-    size_t bytes = digits.len / 4 * 3 + (tail > 1 ? tail - 1 : 0);
-    if (tail == 1) return false;
-    if (bytes == 0) return true;
-    if (!cs_buf_reserve(out, bytes)) return false;
-
-    const uint8_t *in = digits.ptr;
-    uint8_t *to = out->ptr + out->len;
+/* Decode whole groups of four digits, three bytes each. False when one was no digit; every one is looked at
+ * before that is told, so that the loops have no branch on the data. */
+static bool decode_groups(const uint8_t *in, size_t groups, uint8_t *to) {
     uint8_t seen = 0;
-    for (size_t n = digits.len / 4; n > 0; n--, in += 4, to += 3) {
+    for (; groups > 0; groups--, in += 4, to += 3) {
         uint8_t a = value_of[in[0]];
         uint8_t b = value_of[in[1]];
         uint8_t c = value_of[in[2]];
@@ -73,19 +66,65 @@ static bool decode_digits(cs_view digits, cs_buf *out) {
         to[1] = (uint8_t)(b << 4 | c >> 2);
         to[2] = (uint8_t)(c << 6 | d);
     }
-    if (tail > 0) {
-        uint8_t a = value_of[in[0]];
-        uint8_t b = value_of[in[1]];
-        uint8_t c = tail == 3 ? value_of[in[2]] : 0;
-        seen |= (uint8_t)(a | b | c);
-        uint8_t unused = tail == 3 ? c & 0x03u : b & 0x0Fu;
-        if (unused != 0) return false;
-        to[0] = (uint8_t)(a << 2 | b >> 4);
-        if (tail == 3) to[1] = (uint8_t)(b << 4 | c >> 2);
+    return (seen & 0x80u) == 0;
+}
+
+/* Four bytes as they lie in memory. */
+static uint32_t in_memory(unsigned first, unsigned second, unsigned third, unsigned fourth) {
+    const uint8_t bytes[4] = {(uint8_t)first, (uint8_t)second, (uint8_t)third, (uint8_t)fourth};
+    uint32_t word;
+    memcpy(&word, bytes, sizeof word);
+    return word;
+}
+
+/* The same for long texts, about half as fast again: one table for each place of a digit in its group. An entry
+ * is what the digit gives to the three bytes, to be ORed, and a mark in a fourth byte for what is no digit. */
+static bool decode_many_groups(const uint8_t *in, size_t groups, uint8_t *to) {
+    uint32_t table[4][256];
+    for (unsigned c = 0; c < 256; c++) {
+        const unsigned v = value_of[c];
+        const unsigned no = v & 0x80u;
+        table[0][c] = in_memory(v << 2, 0, 0, no);
+        table[1][c] = in_memory(v >> 4, v << 4, 0, no);
+        table[2][c] = in_memory(0, v >> 2, v << 6, no);
+        table[3][c] = in_memory(0, 0, v, no);
     }
-    if ((seen & 0x80u) != 0) return false;
-    out->len += bytes;
+    uint32_t seen = 0;
+    /* Four bytes are written for each group, so the last group is left to the other loop. */
+    for (; groups > 1; groups--, in += 4, to += 3) {
+        const uint32_t bytes = table[0][in[0]] | table[1][in[1]] | table[2][in[2]] | table[3][in[3]];
+        seen |= bytes;
+        memcpy(to, &bytes, sizeof bytes);
+    }
+    return decode_groups(in, groups, to) && (seen & in_memory(0, 0, 0, 0x80)) == 0;
+}
+
+/* The last two or three digits of a text without padding. */
+static bool decode_tail(const uint8_t *in, size_t digits, uint8_t *to) {
+    uint8_t a = value_of[in[0]];
+    uint8_t b = value_of[in[1]];
+    uint8_t c = digits == 3 ? value_of[in[2]] : 0;
+    uint8_t unused = digits == 3 ? c & 0x03u : b & 0x0Fu;
+    if (((a | b | c) & 0x80u) != 0 || unused != 0) return false;
+    to[0] = (uint8_t)(a << 2 | b >> 4);
+    if (digits == 3) to[1] = (uint8_t)(b << 4 | c >> 2);
     return true;
+}
+
+/* Decode the digits of a text without its padding. */
+static bool decode_digits(cs_view digits, cs_buf *out) {
+    size_t groups = digits.len / 4;
+    size_t tail = digits.len % 4;
+    size_t bytes = groups * 3 + (tail > 1 ? tail - 1 : 0);
+    if (tail == 1) return false;
+    if (bytes == 0) return true;
+    if (!cs_buf_reserve(out, bytes)) return false;
+
+    uint8_t *to = out->ptr + out->len;
+    bool good = groups < MANY_GROUPS ? decode_groups(digits.ptr, groups, to) : decode_many_groups(digits.ptr, groups, to);
+    if (good && tail > 0) good = decode_tail(digits.ptr + groups * 4, tail, to + groups * 3);
+    if (good) out->len += bytes;
+    return good;
 }
 
 static bool has_byte(cs_view text, char byte) {
@@ -101,9 +140,19 @@ static size_t padding_of(cs_view text) {
 }
 
 bool cs_base64_decode(cs_view text, cs_buf *out) {
-    if (text.len % 4 != 0 || has_byte(text, '-') || has_byte(text, '_')) return false;
+    if (text.len % 4 != 0) return false;
     cs_view digits = {.ptr = text.ptr, .len = text.len - padding_of(text)};
     return decode_digits(digits, out);
+}
+
+/* The digits in the standard alphabet. */
+static bool put_standard(cs_view digits, cs_buf *out) {
+    if (!cs_buf_append(out, digits.ptr, digits.len)) return false;
+    for (size_t i = 0; i < out->len; i++) {
+        if (out->ptr[i] == '-') out->ptr[i] = '+';
+        if (out->ptr[i] == '_') out->ptr[i] = '/';
+    }
+    return true;
 }
 
 bool cs_base64_decode_lax(cs_view text, cs_buf *out) {
@@ -113,5 +162,7 @@ bool cs_base64_decode_lax(cs_view text, cs_buf *out) {
     bool url_safe = has_byte(text, '-') || has_byte(text, '_');
     if (standard && url_safe) return false;
     cs_view digits = {.ptr = text.ptr, .len = text.len - padding};
-    return decode_digits(digits, out);
+    if (!url_safe) return decode_digits(digits, out);
+    CS_AUTO_BUF copy = CS_BUF_INIT(digits.len);
+    return put_standard(digits, &copy) && decode_digits(cs_buf_view(&copy), out);
 }

@@ -1,7 +1,6 @@
 #include "records/canonical.h"
 
-#include <inttypes.h>
-#include <stdio.h>
+#include <endian.h>
 #include <string.h>
 
 #define LENGTH_BYTES 8u
@@ -9,8 +8,8 @@
 #define DOUBLES_AT_ONCE 64u
 
 static void put_u64(uint8_t *out, uint64_t value) {
-    for (unsigned i = 0; i < LENGTH_BYTES; i++)
-        out[i] = (uint8_t)(value >> (56 - 8 * i));
+    uint64_t big_endian = htobe64(value);
+    memcpy(out, &big_endian, sizeof big_endian);
 }
 
 static void feed_length(cs_sha256 *hash, size_t len) {
@@ -54,15 +53,13 @@ void cs_canonical_text(cs_sha256 *hash, const char *name, const char *value) {
 }
 
 void cs_canonical_i64(cs_sha256 *hash, const char *name, int64_t value) {
-    char text[24];
-    (void)snprintf(text, sizeof text, "%" PRId64, value);
-    cs_canonical_text(hash, name, text);
+    cs_decimal number = cs_decimal_i64(value);
+    cs_canonical_bytes(hash, name, cs_decimal_view(&number));
 }
 
 void cs_canonical_u64(cs_sha256 *hash, const char *name, uint64_t value) {
-    char text[24];
-    (void)snprintf(text, sizeof text, "%" PRIu64, value);
-    cs_canonical_text(hash, name, text);
+    cs_decimal number = cs_decimal_u64(value);
+    cs_canonical_bytes(hash, name, cs_decimal_view(&number));
 }
 
 void cs_canonical_bool(cs_sha256 *hash, const char *name, bool value) {

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "records/text.h"
+
 /* Most bytes of most text: they stand for themselves, and no longer sequence that is escaped begins
  * with them. */
 static bool is_plain(uint8_t byte) {
@@ -89,22 +91,14 @@ bool cs_json_text(cs_buf *out, const char *name, cs_view text) {
     return cs_json_name(out, name) && cs_json_string(out, text);
 }
 
-/* Digits without printf: statements have many numbers, and verifying rebuilds every one. */
-static bool append_decimal(cs_buf *out, bool negative, uint64_t magnitude) {
-    char text[21]; /* a sign and the 20 digits of 2^64-1 */
-    size_t at = sizeof text;
-    do {
-        text[--at] = (char)('0' + magnitude % 10);
-        magnitude /= 10;
-    } while (magnitude > 0);
-    if (negative) text[--at] = '-';
-    return cs_buf_append(out, text + at, sizeof text - at);
+static bool append_decimal(cs_buf *out, cs_decimal number) {
+    return cs_buf_append(out, number.text, number.len);
 }
 
 bool cs_json_u64(cs_buf *out, const char *name, uint64_t value) {
-    return cs_json_name(out, name) && append_decimal(out, false, value);
+    return cs_json_name(out, name) && append_decimal(out, cs_decimal_u64(value));
 }
 
 bool cs_json_i64(cs_buf *out, const char *name, int64_t value) {
-    return cs_json_name(out, name) && append_decimal(out, value < 0, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+    return cs_json_name(out, name) && append_decimal(out, cs_decimal_i64(value));
 }

@@ -17,8 +17,11 @@
 
 bool cs_dsse_pae(const char *type, cs_view payload, cs_buf *out) {
     size_t before = out->len;
-    if (cs_buf_printf(out, "DSSEv1 %zu %s %zu ", strlen(type), type, payload.len) &&
-        cs_buf_append(out, payload.ptr, payload.len))
+    cs_decimal type_len = cs_decimal_u64(strlen(type));
+    cs_decimal payload_len = cs_decimal_u64(payload.len);
+    if (cs_buf_text(out, "DSSEv1 ") && cs_buf_append(out, type_len.text, type_len.len) && cs_buf_byte(out, ' ') &&
+        cs_buf_text(out, type) && cs_buf_byte(out, ' ') && cs_buf_append(out, payload_len.text, payload_len.len) &&
+        cs_buf_byte(out, ' ') && cs_buf_append(out, payload.ptr, payload.len))
         return true;
     out->len = before;
     return false;

@@ -3,6 +3,7 @@
  * protobuf-c's packer is not used, because it writes -0 as if it were 0, builds a copy of every
  * sub-message at every depth, and goes on with missing bytes when memory for that runs out.
  */
+#include <endian.h>
 #include <string.h>
 
 #include "records/message.h"
@@ -22,7 +23,8 @@ static bool put(sink *to, const void *ptr, size_t len) {
     const uint8_t *bytes = ptr;
     size_t common = len < to->expected.len ? len : to->expected.len;
     size_t same = 0;
-    if (common > 0 && memcmp(bytes, to->expected.ptr, common) == 0) same = common;
+    /* A field that borrows from the very place it is compared with needs no look at its bytes. */
+    if (common > 0 && (bytes == to->expected.ptr || memcmp(bytes, to->expected.ptr, common) == 0)) same = common;
     while (same < common && bytes[same] == to->expected.ptr[same])
         same++;
     if (same > 0) to->expected = cs_view_bytes(to->expected.ptr + same, to->expected.len - same);
@@ -128,8 +130,9 @@ static bool put_doubles(sink *to, const double *values, size_t count) {
     for (size_t i = 0; i < count; i++) {
         uint64_t bits;
         memcpy(&bits, &values[i], sizeof bits);
-        for (unsigned b = 0; b < sizeof bits; b++)
-            bytes[filled++] = (uint8_t)(bits >> (8 * b));
+        bits = htole64(bits);
+        memcpy(bytes + filled, &bits, sizeof bits);
+        filled += sizeof bits;
         if (filled < sizeof bytes && i + 1 < count) continue;
         if (!put(to, bytes, filled)) return false;
         filled = 0;

@@ -1,11 +1,9 @@
-#include "records/message.h"
+#include "records/message_impl.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "records/text.h"
 
 /* ---- fields, by their descriptors ----------------------------------------------------------------- */
 
@@ -54,7 +52,7 @@ size_t cs_field_count(const ProtobufCMessage *message, const ProtobufCFieldDescr
     return is_set(field, member) ? 1 : 0;
 }
 
-static size_t element_size(const ProtobufCFieldDescriptor *field) {
+size_t cs_field_element_size(const ProtobufCFieldDescriptor *field) {
     switch (field->type) {
     case PROTOBUF_C_TYPE_MESSAGE:
         return sizeof(ProtobufCMessage *);
@@ -73,7 +71,7 @@ const void *cs_field_at(const ProtobufCMessage *message, const ProtobufCFieldDes
     const void *member = member_of(message, field->offset);
     if (field->label == PROTOBUF_C_LABEL_REPEATED) {
         const uint8_t *array = *(const uint8_t *const *)member;
-        member = array + index * element_size(field);
+        member = array + index * cs_field_element_size(field);
     }
     return field->type == PROTOBUF_C_TYPE_MESSAGE ? *(const ProtobufCMessage *const *)member : member;
 }
@@ -84,16 +82,9 @@ bool cs_field_is_text(const ProtobufCMessageDescriptor *type, const ProtobufCFie
     return strcmp(field->name, "stdout") != 0 && strcmp(field->name, "stderr") != 0;
 }
 
-/* ---- what every field of every depth must be ------------------------------------------------------ */
+/* ---- places --------------------------------------------------------------------------------------- */
 
-/* Where a walk stands: the way up, kept on the stack, written out only when something is wrong. */
-typedef struct place {
-    const struct place *up; /* NULL at the top */
-    const ProtobufCFieldDescriptor *field;
-    size_t index;
-} place;
-
-static void place_write(const place *at, cs_buf *out) {
+static void place_write(const cs_place *at, cs_buf *out) {
     if (at == NULL) return;
     place_write(at->up, out);
     /* A path that does not fit is cut; it still begins where the message does. */
@@ -101,7 +92,7 @@ static void place_write(const place *at, cs_buf *out) {
     if (fits && at->field->label == PROTOBUF_C_LABEL_REPEATED) (void)!cs_buf_printf(out, "[%zu]", at->index);
 }
 
-static cs_result fail_at(const place *at, cs_error *err, cs_code code, const char *text) {
+cs_result cs_place_fail(const cs_place *at, cs_error *err, cs_code code, const char *text) {
     cs_result result = cs_fail(err, code, "%s", text);
     CS_AUTO_BUF path = CS_BUF_INIT(sizeof err->where - 1);
     place_write(at, &path);
@@ -109,99 +100,33 @@ static cs_result fail_at(const place *at, cs_error *err, cs_code code, const cha
     return result;
 }
 
-/* One rule for messages and one for their byte fields; each may be NULL. */
-typedef struct walk_rules {
-    cs_result (*message)(const ProtobufCMessage *message, const place *at, cs_error *err);
-    cs_result (*bytes)(const ProtobufCMessageDescriptor *type, const ProtobufCBinaryData *value, const place *at,
-                       cs_error *err);
-} walk_rules;
+/* ---- unknown fields ------------------------------------------------------------------------------- */
 
-static cs_result walk(const ProtobufCMessage *message, const walk_rules *rules, const place *up, cs_error *err) {
-    cs_result result = rules->message == NULL ? CS_OK : rules->message(message, up, err);
+static cs_result check_known(const ProtobufCMessage *message, const cs_place *up, cs_error *err) {
     const ProtobufCMessageDescriptor *type = message->descriptor;
-    for (unsigned f = 0; f < type->n_fields && result == CS_OK; f++) {
-        place at = {.up = up, .field = &type->fields[f], .index = 0};
-        bool nested = at.field->type == PROTOBUF_C_TYPE_MESSAGE;
-        if (!nested && (at.field->type != PROTOBUF_C_TYPE_BYTES || rules->bytes == NULL)) continue;
+    if (message->n_unknown_fields > 0) {
+        char text[96];
+        (void)snprintf(text, sizeof text, "field %" PRIu32 " is not known in %s; no digest covers it",
+                       message->unknown_fields[0].tag, type->short_name);
+        return cs_place_fail(up, err, CS_CODE_MESSAGE_UNKNOWN_FIELD, text);
+    }
+    for (unsigned f = 0; f < type->n_fields; f++) {
+        cs_place at = {.up = up, .field = &type->fields[f], .index = 0};
+        if (at.field->type != PROTOBUF_C_TYPE_MESSAGE) continue;
         size_t count = cs_field_count(message, at.field);
-        for (; at.index < count && result == CS_OK; at.index++) {
-            const void *element = cs_field_at(message, at.field, at.index);
-            result = nested ? walk(element, rules, &at, err) : rules->bytes(type, element, &at, err);
+        for (; at.index < count; at.index++) {
+            cs_result result = check_known(cs_field_at(message, at.field, at.index), &at, err);
+            if (result != CS_OK) return result;
         }
     }
-    return result;
-}
-
-static cs_result text_is_utf8(const ProtobufCMessageDescriptor *type, const ProtobufCBinaryData *value, const place *at,
-                              cs_error *err) {
-    if (!cs_field_is_text(type, at->field) || cs_utf8_valid(cs_bytes_view(value))) return CS_OK;
-    return fail_at(at, err, CS_CODE_MESSAGE_TEXT, "a text field is not UTF-8");
-}
-
-static cs_result no_unknown_field(const ProtobufCMessage *message, const place *at, cs_error *err) {
-    if (message->n_unknown_fields == 0) return CS_OK;
-    char text[96];
-    (void)snprintf(text, sizeof text, "field %" PRIu32 " is not known in %s; no digest covers it",
-                   message->unknown_fields[0].tag, message->descriptor->short_name);
-    return fail_at(at, err, CS_CODE_MESSAGE_UNKNOWN_FIELD, text);
-}
-
-/* ---- decoding ------------------------------------------------------------------------------------- */
-
-/* What protobuf-c may still ask for. It frees through free(), so that a message is the same to
- * cs_message_free whether it was decoded or built. */
-typedef struct memory_budget {
-    size_t left;
-    bool exceeded;
-    bool no_memory;
-} memory_budget;
-
-static void *budget_alloc(void *data, size_t size) {
-    memory_budget *budget = data;
-    if (size > budget->left) {
-        budget->exceeded = true;
-        return NULL;
-    }
-    budget->left -= size;
-    void *ptr = malloc(size > 0 ? size : 1);
-    if (ptr == NULL) budget->no_memory = true;
-    return ptr;
-}
-
-static void budget_free(void *data, void *ptr) {
-    (void)data;
-    free(ptr);
-}
-
-static size_t decode_bound(size_t len) {
-    return len > (SIZE_MAX - CS_DECODE_BASE) / CS_DECODE_FACTOR ? SIZE_MAX : len * CS_DECODE_FACTOR + CS_DECODE_BASE;
-}
-
-cs_result cs_message_decode(const ProtobufCMessageDescriptor *type, cs_view bytes, ProtobufCMessage **out,
-                            cs_error *err) {
-    *out = NULL;
-    const size_t bound = decode_bound(bytes.len);
-    memory_budget budget = {.left = bound};
-    ProtobufCAllocator allocator = {.alloc = budget_alloc, .free = budget_free, .allocator_data = &budget};
-    const uint8_t *ptr = bytes.len > 0 ? bytes.ptr : (const uint8_t *)"";
-    ProtobufCMessage *message = protobuf_c_message_unpack(type, &allocator, bytes.len, ptr);
-    if (message == NULL && budget.no_memory)
-        return cs_fail(err, CS_CODE_NO_MEMORY, "no memory to decode a %s of %zu bytes", type->short_name, bytes.len);
-    if (message == NULL && budget.exceeded)
-        return cs_fail(err, CS_CODE_MESSAGE_MALFORMED,
-                       "a %s of %zu bytes has so many parts that it would need more than %zu bytes of memory",
-                       type->short_name, bytes.len, bound);
-    if (message == NULL)
-        return cs_fail(err, CS_CODE_MESSAGE_MALFORMED, "%zu bytes are not a %s", bytes.len, type->short_name);
-
-    cs_result result = walk(message, &(walk_rules){.bytes = text_is_utf8}, NULL, err);
-    if (result != CS_OK) {
-        cs_message_free(message);
-        return result;
-    }
-    *out = message;
     return CS_OK;
 }
+
+cs_result cs_message_known(const ProtobufCMessage *message, cs_error *err) {
+    return check_known(message, NULL, err);
+}
+
+/* ---- whole messages ------------------------------------------------------------------------------- */
 
 void cs_message_free(void *message) {
     protobuf_c_message_free_unpacked(message, NULL);
@@ -213,10 +138,6 @@ cs_result cs_message_copy(const ProtobufCMessage *message, ProtobufCMessage **ou
     cs_result result = cs_message_encode(message, &bytes, err);
     if (result != CS_OK) return result;
     return cs_message_decode(message->descriptor, cs_buf_view(&bytes), out, err);
-}
-
-cs_result cs_message_known(const ProtobufCMessage *message, cs_error *err) {
-    return walk(message, &(walk_rules){.message = no_unknown_field}, NULL, err);
 }
 
 /* ---- single fields -------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #define CS_RECORDS_MESSAGE_H
 
 #include "plimsoll/v1/sandbox.pb-c.h"
+#include "records/arena.h"
 #include "records/error.h"
 
 typedef Plimsoll__V1__DescribeRequest cs_describe_request;
@@ -19,16 +20,25 @@ typedef Plimsoll__V1__SoftwareRule cs_software_rule;
 typedef Plimsoll__V1__ProjectFile cs_project_file;
 
 #define CS_DECODE_FACTOR 24u
-#define CS_DECODE_BASE 16777216u /* 16 MiB: a module answer with 100,000 empty rows takes 14 MiB of memory */
+#define CS_DECODE_BASE 16777216u /* 16 MiB: a module answer with 100,000 empty rows takes 7 MiB of memory */
 
 /* Decode `bytes`, consuming all of them. Refuses what is not a message of the type
- * (CS_CODE_MESSAGE_MALFORMED), text that is not UTF-8 (CS_CODE_MESSAGE_TEXT, with the field's path)
- * and input whose parts would need more memory than the bound (CS_CODE_MESSAGE_MALFORMED). Unknown
- * fields and non-canonical encodings decode; cs_message_coverage finds them.
+ * (CS_CODE_MESSAGE_MALFORMED, with the byte in the text), text that is not UTF-8 (CS_CODE_MESSAGE_TEXT, with
+ * the field's path) and input whose parts would need more memory than the bound (CS_CODE_MESSAGE_MALFORMED).
+ * Unknown fields and non-canonical encodings decode, as the wire says: the last value of a single field
+ * counts, repeated single sub-messages are merged, another member of a oneof takes the place of the one
+ * before, doubles come packed or not. cs_message_coverage finds them.
  * Gives *out (cs_message_free); NULL on failure. Keeps no pointer into `bytes`. */
 CS_MUST_CHECK cs_result cs_message_decode(const ProtobufCMessageDescriptor *type, cs_view bytes,
                                           ProtobufCMessage **out, cs_error *err);
-void cs_message_free(void *message); /* any message given by this module; NULL is fine */
+
+/* The same without a copy: the message lies in `arena`, and its text and byte fields are places in `bytes`.
+ * *out is valid until the arena is reset or the bytes go, and is never freed; NULL on failure. What a
+ * failed decoding took of the arena stays taken until it is reset. */
+CS_MUST_CHECK cs_result cs_message_view(const ProtobufCMessageDescriptor *type, cs_view bytes, cs_arena *arena,
+                                        const ProtobufCMessage **out, cs_error *err);
+
+void cs_message_free(void *message); /* a message that was given; NULL is fine */
 
 /* Append the canonical binary form: fields by number, defaults left out, doubles packed. Unknown fields
  * are not written. Unlike protobuf-c's own packer it keeps -0 in a single double field, which is no

@@ -79,6 +79,31 @@ bool cs_is_hex(cs_view text, size_t digits) {
     return true;
 }
 
+/* ---- decimal -------------------------------------------------------------------------------------- */
+
+static cs_decimal decimal(bool negative, uint64_t magnitude) {
+    cs_decimal out = {.len = negative ? 1 : 0};
+    for (uint64_t rest = magnitude; rest > 9; rest /= 10)
+        out.len++;
+    out.len++;
+    for (uint8_t at = out.len; at > (negative ? 1 : 0); magnitude /= 10)
+        out.text[--at] = (char)('0' + magnitude % 10);
+    if (negative) out.text[0] = '-';
+    return out;
+}
+
+cs_decimal cs_decimal_u64(uint64_t value) {
+    return decimal(false, value);
+}
+
+cs_decimal cs_decimal_i64(int64_t value) {
+    return decimal(value < 0, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
+cs_view cs_decimal_view(const cs_decimal *decimal) {
+    return cs_view_bytes(decimal->text, decimal->len);
+}
+
 /* ---- bytes made safe to show ---------------------------------------------------------------------- */
 
 typedef struct range {

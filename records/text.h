@@ -1,4 +1,4 @@
-/* Text forms: UTF-8, hexadecimal, base64, and bytes made safe to show. Pure functions. */
+/* Text forms: UTF-8, hexadecimal, decimal, base64, and bytes made safe to show. Pure functions. */
 #ifndef CS_RECORDS_TEXT_H
 #define CS_RECORDS_TEXT_H
 
@@ -14,6 +14,16 @@ bool cs_utf8_valid(cs_view text);
 void cs_hex(const uint8_t *bytes, size_t len, char *out);
 /* True when the text is exactly `digits` lowercase hexadecimal digits. */
 bool cs_is_hex(cs_view text, size_t digits);
+
+/* A whole number in decimal digits, without printf: digests and statements have many. */
+typedef struct cs_decimal {
+    char text[20]; /* 2^64-1 has 20 digits, and so has -2^63 with its sign */
+    uint8_t len;
+} cs_decimal;
+
+cs_decimal cs_decimal_u64(uint64_t value);
+cs_decimal cs_decimal_i64(int64_t value);
+cs_view cs_decimal_view(const cs_decimal *decimal); /* borrows */
 
 /* Standard padded base64 (RFC 4648 section 4), appended. False when the buffer is full. */
 CS_MUST_CHECK bool cs_base64_append(cs_buf *out, cs_view bytes);

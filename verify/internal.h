@@ -55,9 +55,10 @@ typedef struct cs_exchange {
     bool enveloped; /* `envelope` is filled */
     cs_statement statement;
     bool read; /* `statement` is filled */
-    cs_run_request *request;
-    cs_run_response *response;
-    const cs_run_record *record; /* of a run that passed; borrows from the two above */
+    /* These lie in the workspace and in the entry's bytes, so they are gone with the next entry. */
+    const cs_run_request *request;
+    const cs_run_response *response;
+    const cs_run_record *record; /* of a run that passed; borrows from the response or the statement */
     cs_checked_run checked;
     bool closes; /* it is a session's close */
     bool in_session;
@@ -67,6 +68,7 @@ typedef struct cs_exchange {
 /* Buffers that serve every entry. */
 typedef struct cs_workspace {
     cs_sha256 *hash;
+    cs_arena *arena; /* the messages of one entry */
     cs_buf signed_bytes;
     cs_buf statement;
 } cs_workspace;

@@ -56,9 +56,11 @@ static cs_result take_message(cursor *in, const char *name, cs_buf *to, cs_view 
  * raw control character. */
 static size_t string_length(cs_view text) {
     for (size_t i = 1; i < text.len; i++) {
-        if (text.ptr[i] == '"') return i + 1;
-        if (text.ptr[i] < 0x20) return 0;
-        if (text.ptr[i] == '\\') i++;
+        const uint8_t c = text.ptr[i];
+        if (c > '"' && c != '\\') continue; /* nearly every byte */
+        if (c == '"') return i + 1;
+        if (c < 0x20) return 0;
+        if (c == '\\') i++;
     }
     return 0;
 }

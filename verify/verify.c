@@ -243,7 +243,8 @@ static cs_result prepare(walk *w, cs_error *err) {
     w->work.signed_bytes = CS_BUF_INIT(WORK_BYTES);
     w->work.statement = CS_BUF_INIT(WORK_BYTES);
     w->work.hash = cs_sha256_new();
-    if (w->work.hash == NULL) return cs_fail(err, CS_CODE_NO_MEMORY, "no memory to verify");
+    w->work.arena = cs_arena_new();
+    if (w->work.hash == NULL || w->work.arena == NULL) return cs_fail(err, CS_CODE_NO_MEMORY, "no memory to verify");
     return cs_memory_open(&w->memory, err);
 }
 
@@ -258,6 +259,7 @@ cs_result cs_verify_source(cs_source *source, const cs_verify_options *options, 
     show_progress(&w, true);
     cs_memory_close(w.memory);
     cs_sha256_free(w.work.hash);
+    cs_arena_free(w.work.arena);
     cs_buf_free(&w.work.signed_bytes);
     cs_buf_free(&w.work.statement);
 

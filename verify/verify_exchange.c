@@ -6,8 +6,6 @@
 void cs_exchange_clear(cs_exchange *exchange) {
     if (exchange->enveloped) cs_envelope_free(&exchange->envelope);
     if (exchange->read) cs_statement_free(&exchange->statement);
-    cs_message_free(exchange->request);
-    cs_message_free(exchange->response);
     *exchange = (cs_exchange){.enveloped = false};
 }
 
@@ -35,10 +33,10 @@ static cs_result read_statement(cs_exchange *out, cs_statement_kind kind, const 
     return result;
 }
 
-static cs_result check_request(cs_view bytes, cs_exchange *out, cs_error *err) {
-    ProtobufCMessage *message = NULL;
-    cs_result result = cs_message_decode(&plimsoll__v1__run_request__descriptor, bytes, &message, err);
-    out->request = (cs_run_request *)message;
+static cs_result check_request(cs_view bytes, cs_workspace *work, cs_exchange *out, cs_error *err) {
+    const ProtobufCMessage *message = NULL;
+    cs_result result = cs_message_view(&plimsoll__v1__run_request__descriptor, bytes, work->arena, &message, err);
+    out->request = (const cs_run_request *)message;
     if (result == CS_OK) result = cs_message_coverage(message, bytes, err);
     if (result == CS_OK) result = cs_request_validate(out->request, true, err);
     /* What "was not sent" means to a client, a stored request has as a plain failure. */
@@ -48,9 +46,9 @@ static cs_result check_request(cs_view bytes, cs_exchange *out, cs_error *err) {
 }
 
 static cs_result check_response(cs_view bytes, cs_workspace *work, cs_exchange *out, cs_error *err) {
-    ProtobufCMessage *message = NULL;
-    cs_result result = cs_message_decode(&plimsoll__v1__run_response__descriptor, bytes, &message, err);
-    out->response = (cs_run_response *)message;
+    const ProtobufCMessage *message = NULL;
+    cs_result result = cs_message_view(&plimsoll__v1__run_response__descriptor, bytes, work->arena, &message, err);
+    out->response = (const cs_run_response *)message;
     if (result == CS_OK) {
         const cs_run_record *record = out->response->record;
         out->in_session = record != NULL && record->session.len > 0;
@@ -104,7 +102,7 @@ static cs_result check_parts(const cs_entry *entry, cs_workspace *work, cs_excha
         out->closes = true;
         return read_statement(out, CS_STATEMENT_CLOSE, "a session's close, and the entry holds no request", err);
     }
-    cs_result result = check_request(entry->request, out, err);
+    cs_result result = check_request(entry->request, work, out, err);
     if (result != CS_OK) return result;
     if (entry->response.ptr == NULL) return check_unanswered(work, out, err);
     result = check_response(entry->response, work, out, err);
@@ -114,6 +112,7 @@ static cs_result check_parts(const cs_entry *entry, cs_workspace *work, cs_excha
 
 cs_result cs_exchange_check(const cs_entry *entry, const cs_trust *trust, cs_workspace *work, cs_exchange *out,
                             cs_error *err) {
+    cs_arena_reset(work->arena);
     if (entry->envelope.ptr == NULL || (entry->request.ptr == NULL && entry->response.ptr != NULL)) {
         return cs_fail(err, entry->row != NULL ? CS_CODE_LEDGER_COLUMNS : CS_CODE_LINE_FRAMING,
                        "the entry lacks a part: a run has a request, a response and an envelope");

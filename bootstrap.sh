@@ -121,6 +121,20 @@ tests_without_skips() {
     [ -f "$log.verdict" ] && grep -q '^\[PASS\]' "$log" && ! grep '^\[SKIP\]' "$log" >&2
 }
 
+# Run the tests as a person wants to see them; what was skipped is named, since the closing line does not.
+tests_naming_skips() {
+    logs=$(mktemp -d)
+    trap 'rm -rf "$logs"' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+    trap 'exit 129' HUP
+    { make -j"$JOBS" BUILD="$BUILD" TEST_ARGS=--verbose test 2>&1 && echo passed > "$logs/verdict"; } |
+        tee "$logs/log" | grep -v '^\[\(RUN \|PASS\)'
+    skipped=$(grep -c '^\[SKIP\]' "$logs/log" || true)
+    [ "$skipped" -eq 0 ] || say "$skipped tests were SKIPPED, which is not passing: what they need is missing here"
+    [ -f "$logs/verdict" ] && grep -q '^\[PASS\]' "$logs/log"
+}
+
 ci() {
     CI=true
     COUNTERSIGN_REQUIRE_ALL=1
@@ -129,6 +143,7 @@ ci() {
     trap 'rm -rf "$logs"' EXIT
     trap 'exit 130' INT
     trap 'exit 143' TERM
+    trap 'exit 129' HUP
     build WERROR=1
     phase lint make BUILD="$BUILD" lint
     phase 'tests with sanitizers' tests_without_skips "$logs/asan" SANITIZE=1 WERROR=1 BUILD="$BUILD-asan"
@@ -149,7 +164,7 @@ case $job in
     test)
         need_proc
         install_packages "$FOR_BUILD" "$FOR_DAEMON" "$FOR_TEST"
-        make -j"$JOBS" BUILD="$BUILD" test
+        tests_naming_skips
         ;;
     bench)
         install_packages "$FOR_BUILD" "$FOR_DAEMON"

@@ -140,6 +140,12 @@ json_t *cs_json_of_error(const cs_error *err) {
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
+void cs_error_in_file(cs_error *err, const char *path) {
+    char shown[sizeof err->where];
+    cs_escape_short(cs_view_of(path), shown, sizeof shown);
+    if (strncmp(err->where, shown, strlen(shown)) != 0) cs_error_where(err, "%s", path);
+}
+
 cs_result cs_worse(cs_result a, cs_result b) {
     static const cs_result order[] = {CS_USAGE, CS_FAILED, CS_MAYBE_RAN, CS_UNCHECKED, CS_NOT_RUN, CS_NOTHING};
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)

@@ -54,6 +54,9 @@ json_t *cs_json_of_message(const ProtobufCMessage *message);
 /* "2024-05-01T12:00:00.123Z" of milliseconds since 1970; the plain number when out of range. */
 void cs_format_time(int64_t unix_ms, char *out, size_t size);
 
+/* Say in which file an error is, unless it says so already. */
+void cs_error_in_file(cs_error *err, const char *path);
+
 /* Which of two verdicts counts when several things were checked: failed, may have run, unchecked,
  * not run, nothing, passed, in this order. */
 cs_result cs_worse(cs_result a, cs_result b);

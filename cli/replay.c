@@ -163,7 +163,7 @@ static cs_result replay_input(cs_output *out, replay_command *command) {
     cs_result result = prepare(out, command, &trust);
     if (result == CS_OK) {
         result = cs_replay_plan_make(command->input, &trust, (uint64_t)command->entry, &plan, &out->err);
-        if (result != CS_OK) cs_error_where(&out->err, "%s", command->input);
+        if (result != CS_OK) cs_error_in_file(&out->err, command->input);
     }
     if (result == CS_OK) result = replay_plan(out, command, &plan);
     cs_replay_plan_free(&plan);

@@ -10,6 +10,7 @@
 #include "cli/result.h"
 #include "records/check.h"
 #include "records/protojson.h"
+#include "records/success.h"
 #include "records/text.h"
 
 /* A request of 8 MiB with every byte escaped as \u00xx stays below this. */
@@ -23,6 +24,7 @@ typedef struct run_command {
     cs_connect_options connect;
     cs_keeping keeping;
     int64_t skew_s;
+    bool require_success;
     const char *request_path;
 } run_command;
 
@@ -108,7 +110,9 @@ static void say_report(const cs_output *out, const run_command *command, const c
                        const char *daemon) {
     const cs_outcome *call = &report->outcome;
     cs_say(out, "daemon:      %s\n", daemon);
-    cs_say(out, "payload:     %s, protocol %u\n", cs_request_kind(report->request), report->request->protocol);
+    cs_say(out, "payload:     %s", cs_request_kind(report->request));
+    if (report->request->protocol != 0) cs_say(out, ", protocol %u", report->request->protocol);
+    cs_say(out, "\n");
     cs_say(out, "call:        %s%s%s\n", state_word(call->state), call->request_id[0] != '\0' ? ", request id " : "",
            call->request_id);
     if (report->result == CS_NOT_RUN)
@@ -200,6 +204,8 @@ static cs_result run_request(cs_output *out, run_command *command, cs_client *cl
     cs_connect_catch_signals();
     result = cs_run_once(&options, request, &report);
     tell(out, command, &report, cs_client_url(client));
+    if (result == CS_OK && command->require_success)
+        result = cs_work_succeeded(report.request, (const cs_run_response *)report.outcome.message, &out->err);
     cs_run_report_free(&report);
     return result;
 }
@@ -232,6 +238,8 @@ static cs_result run_parse(cs_output *out, int argc, char **argv, run_command *c
          1, 86400, NULL},
         {"lock-wait", 0, CS_OPTION_NUMBER, &command->keeping.lock_wait_s, "SECONDS",
          "wait this long for the ledger (10)", 0, 3600, NULL},
+        {"require-success", 0, CS_OPTION_FLAG, &command->require_success, NULL,
+         "exit 1 also when the code itself failed, timed out, or gave not every artifact", 0, 0, NULL},
         {"skew", 0, CS_OPTION_NUMBER, &command->skew_s, "SECONDS", "how far the daemon's clock may be off (5)", 0,
          86400, NULL},
     };
@@ -240,13 +248,15 @@ static cs_result run_parse(cs_output *out, int argc, char **argv, run_command *c
         .arguments = "-d URL [-k KEY] -l LEDGER [OPTIONS] REQUEST.json",
         .about = "Send one run to a daemon, recompute every digest of the answer, check it, sign it and keep it.\n"
                  "REQUEST.json is a RunRequest as proto3 JSON; - reads standard input. The bearer token is taken\n"
-                 "from PLIMSOLL_CALLER_TOKEN. Nothing is sent twice.",
+                 "from PLIMSOLL_CALLER_TOKEN. Nothing is sent twice. Exit 0 says that the record is true, not that\n"
+                 "the code succeeded: a failing test is a good run. Use --require-success to ask for both.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .min_arguments = 1,
         .max_arguments = 1,
-        .exits = "  0  it ran, every check passed, it is signed and durable in the ledger\n"
-                 "  1  it ran, and a check failed: kept as an unsigned finding\n"
+        .exits = "  0  it ran, every check passed, it is signed and durable in the ledger (whatever the code did)\n"
+                 "  1  it ran, and a check failed: kept as an unsigned finding; or, with --require-success, it is\n"
+                 "     signed and kept, and the code did not succeed (work-failed)\n"
                  "  2  the command line is wrong\n"
                  "  3  nothing ran: refused, never sent, or a request that no daemon takes\n"
                  "  4  it may have run, without a believable answer: kept as a finding, never retried\n"

@@ -150,7 +150,7 @@ static cs_result show_input(cs_output *out, const cs_text_list *keys, const char
                  show.trust != NULL ? "what was shown is verified, each entry by itself"
                                     : "what was shown is decoded; signature not checked here");
     else if (result != CS_USAGE)
-        cs_error_where(&out->err, "%s", input);
+        cs_error_in_file(&out->err, input);
     return result;
 }
 

@@ -156,7 +156,7 @@ static cs_result verify_all(cs_output *out, const cs_trust *trust, char **paths,
             out->err = input.first;
             out->has_entry = input.first_entry != 0;
             out->entry = input.first_entry;
-            cs_error_where(&out->err, "%s", paths[i]);
+            cs_error_in_file(&out->err, paths[i]);
         }
         json_decref(input.findings);
     }

@@ -10,7 +10,7 @@ set -eu
 
 build=$1
 published=63cfd676924a3896127d60c97333677f3b3c804dd764dba001121f6c234a937f
-work=$(mktemp -d)
+work=$(mktemp -d) || { echo 'demo: no temporary folder; is TMPDIR a folder that you may write?' >&2; exit 1; }
 ledger=$work/ledger.db
 pids=
 
@@ -24,6 +24,7 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
+trap 'exit 129' HUP
 
 fail() {
     printf '\ndemo: FAILED: %s\n' "$1" >&2
@@ -107,13 +108,16 @@ expect_exit 0 "$build/countersign" keygen -o "$work/demo"
 echo 'Daemons on this machine'
 providers=
 urls=
+missing=
 for provider in process container; do
     if start_daemon "$provider"; then
         providers="$providers $provider"
         urls="$urls -d $(head -n 1 "$work/$provider.url")"
         printf '  %-9s  ready\n' "$provider"
     else
-        printf '  %-9s  NOT AVAILABLE HERE: %s\n' "$provider" "$(tail -n 1 "$work/$provider.err")"
+        reason=$(grep "can't serve" "$work/$provider.err" | tail -n 1)
+        printf '  %-9s  NOT AVAILABLE HERE: %s\n' "$provider" "${reason:-$(tail -n 1 "$work/$provider.err")}"
+        missing="$missing $provider"
         [ -z "${COUNTERSIGN_REQUIRE_ALL:-}" ] || fail "every provider is required here"
     fi
 done
@@ -150,4 +154,9 @@ expect_exit 1 "$build/countersign" verify --json -p "$work/demo.pub" "$work/forg
 [ "$(json 'it.code')" = result-digest ] || fail 'the changed byte was refused for another reason than its digest'
 printf '  verify: %s at entry %s (exit 1), as it must\n' "$(json 'it.code')" "$(json 'it.entry')"
 
-printf '\ndemo: everything came out as expected\n'
+if [ -n "$missing" ]; then
+    printf '\ndemo: what could run here came out as expected; NOT SHOWN: anything on%s, and so no comparison across providers\n' \
+        "$missing"
+else
+    printf '\ndemo: everything came out as expected\n'
+fi

@@ -192,6 +192,11 @@ static cs_code unanswered_code(CURLcode code, const transfer *t) {
         return CS_CODE_UNANSWERED_INTERRUPTED;
     case CURLE_FILESIZE_EXCEEDED:
         return CS_CODE_UNANSWERED_TOO_LARGE;
+    case CURLE_OUT_OF_MEMORY: /* what libcurl says of a header line of over 100 KiB, before anyone sees it */
+#if LIBCURL_VERSION_NUM >= 0x080600
+    case CURLE_TOO_LARGE: /* and what later versions say */
+#endif
+        return t->headed ? CS_CODE_UNANSWERED_CONNECTION : CS_CODE_UNANSWERED_TOO_LARGE;
     case CURLE_UNSUPPORTED_PROTOCOL: /* not HTTP/1 */
     case CURLE_WEIRD_SERVER_REPLY:   /* headers that are none, also a NUL among them */
         return CS_CODE_UNANSWERED_MALFORMED;

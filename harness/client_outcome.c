@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "records/protojson.h"
+#include "records/text.h"
 
 #define REASON_NONE PLIMSOLL__V1__NOT_DISPATCHED_REASON__NOT_DISPATCHED_REASON_UNSPECIFIED
 #define REASON_ENVIRONMENT PLIMSOLL__V1__NOT_DISPATCHED_REASON__NOT_DISPATCHED_REASON_ENVIRONMENT
@@ -23,19 +24,12 @@ static cs_result judge_transport(const cs_client *client, const cs_exchange *exc
     }
     outcome->state = CS_CALL_UNANSWERED;
     if (code == CS_CODE_UNANSWERED_TIMEOUT)
-        return cs_fail(&outcome->err, code,
-                       "no answer within %ld ms; the request left, so it may have run: look at the daemon before "
-                       "sending it again",
-                       client->timeout_ms);
+        return cs_fail(&outcome->err, code, "the request left, and no answer came within %ld ms", client->timeout_ms);
     if (code == CS_CODE_UNANSWERED_TOO_LARGE)
         return cs_fail(&outcome->err, code,
-                       "the answer is larger than the %zu bytes of body or %u bytes of headers accepted; it may have "
-                       "run: look at the daemon before sending it again",
+                       "the answer is larger than the %zu bytes of body or %u bytes of headers accepted",
                        client->max_answer, CS_MAX_HEADER_BYTES);
-    return cs_fail(&outcome->err, code,
-                   "no whole answer came (%s); the request left, so it may have run: look at the daemon before sending "
-                   "it again",
-                   exchange->why);
+    return cs_fail(&outcome->err, code, "the request left, and no whole answer came (%s)", exchange->why);
 }
 
 /* ---- headers -------------------------------------------------------------------------------------- */
@@ -84,9 +78,7 @@ static bool is_encoded(const cs_exchange *exchange) {
 static cs_result malformed(cs_outcome *outcome, const char *name, const cs_header *header, const char *expected) {
     const char *often = header->count == 0 ? "no header" : header->count == 1 ? "the header" : "more than one header";
     return cs_fail(&outcome->err, CS_CODE_UNANSWERED_MALFORMED,
-                   "the answer has %s %s \"%s\", expected %s; it may have run: look at the daemon before sending it "
-                   "again",
-                   often, name, header->value, expected);
+                   "the answer has %s %s \"%s\", expected %s", often, name, header->value, expected);
 }
 
 static cs_result decode(const cs_client *client, const ProtobufCMessageDescriptor *type, cs_outcome *outcome) {
@@ -107,8 +99,7 @@ static cs_result judge_success(const cs_client *client, const cs_exchange *excha
                                const ProtobufCMessageDescriptor *type, cs_outcome *outcome) {
     if (!outcome->bound)
         return cs_fail(&outcome->err, CS_CODE_UNANSWERED_UNBOUND,
-                       "the answer (HTTP %d) carries %s, so it is not believed to be this request's; it may have run: "
-                       "look at the daemon before sending it again",
+                       "the answer (HTTP %d) carries %s, so it is not believed to be this request's",
                        exchange->status, why_unbound(exchange));
     if (is_encoded(exchange)) return malformed(outcome, "Content-Encoding", &exchange->content_encoding, "none");
     if (!is_type(exchange, client->codec))
@@ -150,15 +141,6 @@ static cs_code refused_code(cs_reason reason) {
     }
 }
 
-/* The peer's message, cut between characters. cs_fail escapes it. */
-static int quoted_length(cs_view message) {
-    if (message.len <= MAX_QUOTED_BYTES) return (int)message.len;
-    size_t len = MAX_QUOTED_BYTES;
-    while (len > 0 && (message.ptr[len] & 0xC0u) == 0x80u)
-        len--;
-    return (int)len;
-}
-
 /* A detail outranks the header. A header with a word that is not known here is no mark: the peer may
  * mean anything by it, and taking it for "nothing ran" is the one mistake that runs code twice. */
 static bool is_marked(const cs_exchange *exchange, const cs_connect_error *error, cs_reason *reason) {
@@ -172,8 +154,8 @@ static bool is_marked(const cs_exchange *exchange, const cs_connect_error *error
 }
 
 static cs_result say_error(const cs_exchange *exchange, const cs_connect_error *error, cs_outcome *outcome) {
-    const cs_view text = cs_buf_view(&error->message);
-    const int quoted = quoted_length(text);
+    const cs_view text = cs_utf8_cut(cs_buf_view(&error->message), MAX_QUOTED_BYTES);
+    const int quoted = (int)text.len;
     const char *message = text.len > 0 ? (const char *)text.ptr : "";
     const char *word = cs_connect_word(outcome->connect);
     if (outcome->state == CS_CALL_REFUSED)
@@ -183,10 +165,10 @@ static cs_result say_error(const cs_exchange *exchange, const cs_connect_error *
                        exchange->status, word, quoted, message);
     if (!outcome->bound)
         return cs_fail(&outcome->err, CS_CODE_UNANSWERED_ERROR,
-                       "an error that carries %s, so that no mark in it counts; it may have run: HTTP %d, %s: %.*s",
+                       "an error that carries %s, so that no mark in it counts: HTTP %d, %s: %.*s",
                        why_unbound(exchange), exchange->status, word, quoted, message);
     return cs_fail(&outcome->err, CS_CODE_UNANSWERED_ERROR,
-                   "an error that does not say that nothing ran, so it may have run: HTTP %d, %s: %.*s",
+                   "an error that does not say that nothing ran: HTTP %d, %s: %.*s",
                    exchange->status, word, quoted, message);
 }
 
@@ -209,13 +191,22 @@ static cs_result judge_error(const cs_exchange *exchange, cs_outcome *outcome) {
 
 /* ---- all of it ------------------------------------------------------------------------------------ */
 
+static cs_result judge(const cs_client *client, const cs_exchange *exchange, const ProtobufCMessageDescriptor *type,
+                       cs_outcome *outcome) {
+    if (exchange->transport != CS_CODE_OK) return judge_transport(client, exchange, outcome);
+    outcome->bound = is_bound(exchange, outcome);
+    if (exchange->status == 200) return judge_success(client, exchange, type, outcome);
+    return judge_error(exchange, outcome);
+}
+
 cs_result cs_client_judge(const cs_client *client, const cs_exchange *exchange, const ProtobufCMessageDescriptor *type,
                           cs_outcome *outcome) {
     outcome->state = CS_CALL_UNANSWERED;
     outcome->http = exchange->http;
     outcome->http_status = exchange->status;
-    if (exchange->transport != CS_CODE_OK) return judge_transport(client, exchange, outcome);
-    outcome->bound = is_bound(exchange, outcome);
-    if (exchange->status == 200) return judge_success(client, exchange, type, outcome);
-    return judge_error(exchange, outcome);
+    cs_result result = judge(client, exchange, type, outcome);
+    /* Describe runs nothing, whatever became of it. */
+    if (outcome->state == CS_CALL_UNANSWERED && type == &plimsoll__v1__run_response__descriptor)
+        cs_error_also(&outcome->err, "; it may have run: look at the daemon before sending it again");
+    return result;
 }

@@ -92,6 +92,9 @@ static cs_result check_parts(const cs_client_config *config, const url_parts *pa
                        "explicitly when the network itself is protected",
                        parts->host);
 
+    /* libcurl decodes a host that is percent-encoded; what comes out must be as good as what went in. */
+    cs_result result = check_text(parts->whole, err);
+    if (result != CS_OK) return result;
     size_t len = strlen(parts->whole);
     while (len > 0 && parts->whole[len - 1] == '/')
         len--;

@@ -10,6 +10,7 @@
 #include "harness/ledger_internal.h"
 
 #define WAL_RETRY_MS 10
+#define SMALLEST_DATABASE 512
 
 /* ---- the file ------------------------------------------------------------------------------------ */
 
@@ -30,19 +31,16 @@ void cs_ledger_sync_folder(const char *folder) {
 }
 
 static cs_result fail_create(int number, const char *folder, cs_error *err) {
-    switch (number) {
-    case ENOENT:
-    case ENOTDIR:
+    struct stat info;
+    /* A folder that is there may give the same error, when it takes no new file: /proc does. */
+    if ((number == ENOENT || number == ENOTDIR) && (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode)))
         return cs_fail(err, CS_CODE_LEDGER_MISSING,
                        "there is no folder %s to make the ledger in; make it first: mkdir -p %s", folder, folder);
-    case ENOSPC:
-    case EDQUOT:
+    if (number == ENOSPC || number == EDQUOT)
         return cs_fail(err, CS_CODE_LEDGER_FULL, "there is no room to make a ledger in %s", folder);
-    default:
-        return cs_fail(err, CS_CODE_LEDGER_WRITE,
-                       "can't make a ledger in %s: %s; give the path of a file in a folder that you may write", folder,
-                       strerror(number));
-    }
+    return cs_fail(err, CS_CODE_LEDGER_WRITE,
+                   "can't make a ledger in %s: %s; give the path of a file in a folder that you may write", folder,
+                   strerror(number));
 }
 
 static cs_result create_file(const char *path, cs_error *err) {
@@ -61,6 +59,12 @@ cs_result cs_ledger_make_file(const char *path, cs_error *err) {
     struct stat info;
     if (path[0] == '\0') return cs_fail(err, CS_CODE_LEDGER_MISSING, "the path of the ledger is empty");
     if (lstat(path, &info) != 0) return create_file(path, err);
+    /* SQLite takes a file that is shorter than its smallest page for an empty database, and would write over it. */
+    if (S_ISREG(info.st_mode) && info.st_size > 0 && info.st_size < SMALLEST_DATABASE) {
+        return cs_fail(err, CS_CODE_LEDGER_FOREIGN,
+                       "this is a file of %lld bytes, which is no SQLite database; give the path of a ledger, or of a new file",
+                       (long long)info.st_size);
+    }
     if (S_ISREG(info.st_mode)) return CS_OK;
     if (S_ISLNK(info.st_mode)) {
         return cs_fail(

@@ -1,6 +1,5 @@
 #include "harness/run.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -23,14 +22,15 @@ static int64_t now_unix_ms(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Add to the message what it does not say yet. The text must be safe to print. */
-CS_PRINTF(2, 3)
-static void say_also(cs_error *err, const char *fmt, ...) {
-    size_t len = strlen(err->message);
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(err->message + len, sizeof err->message - len, fmt, args);
-    va_end(args);
+/* The path of the side file as a message may hold it. */
+typedef struct shown_path {
+    char text[200];
+} shown_path;
+
+static shown_path show_side_file(const cs_run_report *report) {
+    shown_path shown;
+    cs_escape_short(cs_view_of(report->side_file), shown.text, sizeof shown.text);
+    return shown;
 }
 
 /* ---- what is kept --------------------------------------------------------------------------- */
@@ -71,11 +71,12 @@ static void keep_finding(const cs_run_options *options, cs_run_report *report, c
     report->entry = 0;
     cs_error lost = CS_ERROR_INIT;
     if (cs_side_file_write(options->ledger_path, &row, report->side_file, sizeof report->side_file, &lost) == CS_OK)
-        say_also(&report->err, "; the ledger did not take this finding (%s), it is kept in %.200s",
-                 cs_code_name(trouble.code), report->side_file);
+        cs_error_also(&report->err, "; the ledger did not take this finding (%s), it is kept in %s",
+                      cs_code_name(trouble.code), show_side_file(report).text);
     else
-        say_also(&report->err, "; this finding could not be kept: neither the ledger (%s) nor a side file (%s) took it",
-                 cs_code_name(trouble.code), cs_code_name(lost.code));
+        cs_error_also(&report->err,
+                      "; this finding could not be kept: neither the ledger (%s) nor a side file (%s) took it",
+                      cs_code_name(trouble.code), cs_code_name(lost.code));
 }
 
 /* A signed run that the ledger did not take. It ran and was signed, so its bytes must not be lost. */
@@ -84,10 +85,10 @@ static cs_result keep_aside(const cs_run_options *options, const cs_ledger_row *
     cs_error lost = CS_ERROR_INIT;
     if (cs_side_file_write(options->ledger_path, row, report->side_file, sizeof report->side_file, &lost) == CS_OK) {
         report->err = *trouble;
-        say_also(&report->err,
-                 "; the run itself passed and is signed: it is kept in %.200s, which `countersign verify` reads. "
-                 "Do not run it again for this; keep that file with the ledger",
-                 report->side_file);
+        cs_error_also(&report->err,
+                      "; the run itself passed and is signed: it is kept in %s, which `countersign verify` reads. "
+                      "Do not run it again for this; keep that file with the ledger",
+                      show_side_file(report).text);
         return CS_UNCHECKED; /* also when the ledger itself turned out to be damaged: the run is good */
     }
     return cs_fail(&report->err, CS_CODE_IO,
@@ -115,7 +116,7 @@ static cs_result keep_run(const cs_run_options *options, cs_run_report *report) 
 static cs_result describe_before(const cs_run_options *options, cs_run_report *report) {
     if (cs_client_describe(options->client, &report->before) != CS_OK) {
         report->err = report->before.err;
-        say_also(&report->err, " (Describe: %s; nothing ran)", cs_code_name(report->before.err.code));
+        cs_error_also(&report->err, " (Describe: %s; nothing ran)", cs_code_name(report->before.err.code));
         return cs_error_recode(&report->err, CS_CODE_DESCRIBE_FAILED);
     }
     uint32_t protocol = described(&report->before)->protocol;
@@ -172,10 +173,10 @@ static cs_result check(const cs_run_options *options, cs_run_report *report) {
 
     memset(&report->checked, 0, sizeof report->checked);
     report->err = report->after.err;
-    say_also(&report->err,
-             " (Describe after the run: %s). The answer is kept unsigned: whether provider and tier stayed the "
-             "same could not be checked",
-             cs_code_name(report->after.err.code));
+    cs_error_also(&report->err,
+                  " (Describe after the run: %s). The answer is kept unsigned: whether provider and tier stayed the "
+                  "same could not be checked",
+                  cs_code_name(report->after.err.code));
     return cs_error_recode(&report->err, CS_CODE_DESCRIBE_AFTER_FAILED);
 }
 
@@ -197,6 +198,13 @@ static cs_result never_called(cs_run_report *report, cs_result result, cs_reason
     return result;
 }
 
+/* A daemon that refuses to describe itself says why; otherwise it is this daemon or the way to it, and
+ * another one could do. */
+static cs_reason reason_of_describe(const cs_outcome *before) {
+    if (before->state == CS_CALL_REFUSED) return before->reason;
+    return PLIMSOLL__V1__NOT_DISPATCHED_REASON__NOT_DISPATCHED_REASON_ENVIRONMENT;
+}
+
 static cs_result run_steps(const cs_run_options *options, cs_run_report *report) {
     if ((options->key != NULL) != (options->ledger != NULL))
         return cs_fail(&report->err, CS_CODE_USAGE, "a key and a ledger go together: give both or neither");
@@ -204,8 +212,7 @@ static cs_result run_steps(const cs_run_options *options, cs_run_report *report)
     if (result != CS_OK)
         return never_called(report, result, PLIMSOLL__V1__NOT_DISPATCHED_REASON__NOT_DISPATCHED_REASON_REQUEST);
     result = describe_before(options, report);
-    if (result != CS_OK)
-        return never_called(report, result, PLIMSOLL__V1__NOT_DISPATCHED_REASON__NOT_DISPATCHED_REASON_ENVIRONMENT);
+    if (result != CS_OK) return never_called(report, result, reason_of_describe(&report->before));
     result = encode(report);
     if (result != CS_OK)
         return never_called(report, result, PLIMSOLL__V1__NOT_DISPATCHED_REASON__NOT_DISPATCHED_REASON_REQUEST);

@@ -121,7 +121,8 @@ static bool decode_digits(cs_view digits, cs_buf *out) {
     if (!cs_buf_reserve(out, bytes)) return false;
 
     uint8_t *to = out->ptr + out->len;
-    bool good = groups < MANY_GROUPS ? decode_groups(digits.ptr, groups, to) : decode_many_groups(digits.ptr, groups, to);
+    bool good =
+        groups < MANY_GROUPS ? decode_groups(digits.ptr, groups, to) : decode_many_groups(digits.ptr, groups, to);
     if (good && tail > 0) good = decode_tail(digits.ptr + groups * 4, tail, to + groups * 3);
     if (good) out->len += bytes;
     return good;

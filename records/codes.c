@@ -141,6 +141,9 @@ static const code_row rows[CS_CODE_COUNT] = {
                               "the daemon described its policy otherwise than the record states"},
     [CS_CODE_PROTOCOL_DRIFT] = {"protocol-drift", CS_FAILED,
                                 "the daemon described another protocol number than the request's"},
+    /* what the code itself did, when someone asks for it */
+    [CS_CODE_WORK_FAILED] = {"work-failed", CS_FAILED,
+                             "the run is true to its record, but the code that ran did not succeed"},
     /* envelopes and statements */
     [CS_CODE_ENVELOPE_MALFORMED] = {"envelope-malformed", CS_FAILED, "a signed envelope is not of the exact form"},
     [CS_CODE_ENVELOPE_TYPE] = {"envelope-type", CS_FAILED, "a signed envelope has another payload type"},

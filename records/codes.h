@@ -82,6 +82,8 @@ typedef enum cs_code {
     CS_CODE_TIER_DRIFT,
     CS_CODE_POLICY_DRIFT,
     CS_CODE_PROTOCOL_DRIFT,
+    /* what the code itself did, when someone asks for it */
+    CS_CODE_WORK_FAILED,
     /* envelopes and statements */
     CS_CODE_ENVELOPE_MALFORMED,
     CS_CODE_ENVELOPE_TYPE,

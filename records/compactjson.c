@@ -92,7 +92,8 @@ bool cs_json_text(cs_buf *out, const char *name, cs_view text) {
 }
 
 static bool append_decimal(cs_buf *out, cs_decimal number) {
-    return cs_buf_append(out, number.text, number.len);
+    cs_view digits = cs_decimal_view(&number);
+    return cs_buf_append(out, digits.ptr, digits.len);
 }
 
 bool cs_json_u64(cs_buf *out, const char *name, uint64_t value) {

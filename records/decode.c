@@ -21,12 +21,14 @@ typedef struct decoder {
     cs_view bytes;                          /* the whole message */
     cs_arena *arena;                        /* NULL: each piece of memory is one that cs_message_free frees */
     size_t memory_left;                     /* that may still be taken */
+    cs_result result;                       /* when one of the functions below has said false: why */
     cs_error *err;
 } decoder;
 
-static cs_result fail_malformed(const decoder *d, const char *problem, const uint8_t *at) {
-    return cs_fail(d->err, CS_CODE_MESSAGE_MALFORMED, "%zu bytes are not a %s: %s, at byte %zu", d->bytes.len,
-                   d->type->short_name, problem, (size_t)(at - d->bytes.ptr));
+static bool fail_malformed(decoder *d, const char *problem, const uint8_t *at) {
+    d->result = cs_fail(d->err, CS_CODE_MESSAGE_MALFORMED, "%zu bytes are not a %s: %s, at byte %zu", d->bytes.len,
+                        d->type->short_name, problem, (size_t)(at - d->bytes.ptr));
+    return false;
 }
 
 /* ---- memory --------------------------------------------------------------------------------------- */
@@ -35,19 +37,20 @@ static size_t memory_bound(size_t len) {
     return len > (SIZE_MAX - CS_DECODE_BASE) / CS_DECODE_FACTOR ? SIZE_MAX : len * CS_DECODE_FACTOR + CS_DECODE_BASE;
 }
 
-/* Zeros. What is given back on the way still counts, so that the bound is one for both uses. */
-static cs_result take(decoder *d, size_t size, void **out) {
-    *out = NULL;
-    if (size > d->memory_left)
-        return cs_fail(d->err, CS_CODE_MESSAGE_MALFORMED,
-                       "a %s of %zu bytes has so many parts that it would need more than %zu bytes of memory",
-                       d->type->short_name, d->bytes.len, memory_bound(d->bytes.len));
+/* Zeros, or NULL. What is given back on the way still counts, so that the bound is one for both uses. */
+static void *take(decoder *d, size_t size) {
+    if (size > d->memory_left) {
+        d->result = cs_fail(d->err, CS_CODE_MESSAGE_MALFORMED,
+                            "a %s of %zu bytes has so many parts that it would need more than %zu bytes of memory",
+                            d->type->short_name, d->bytes.len, memory_bound(d->bytes.len));
+        return NULL;
+    }
     d->memory_left -= size;
-    *out = d->arena != NULL ? cs_arena_take(d->arena, size) : calloc(1, size);
-    if (*out == NULL)
-        return cs_fail(d->err, CS_CODE_NO_MEMORY, "no memory to decode a %s of %zu bytes", d->type->short_name,
-                       d->bytes.len);
-    return CS_OK;
+    void *ptr = d->arena != NULL ? cs_arena_take(d->arena, size) : calloc(1, size > 0 ? size : 1);
+    if (ptr == NULL)
+        d->result = cs_fail(d->err, CS_CODE_NO_MEMORY, "no memory to decode a %s of %zu bytes", d->type->short_name,
+                            d->bytes.len);
+    return ptr;
 }
 
 /* An array of `count` elements has room for the next power of two, so nobody needs to note its room. */
@@ -58,32 +61,30 @@ static size_t room_of(size_t count) {
     return room;
 }
 
-static cs_result grow(decoder *d, void **array, size_t count, size_t more, size_t element_size) {
+static bool grow(decoder *d, void **array, size_t count, size_t more, size_t element_size) {
     size_t room = room_of(count + more);
-    if (more == 0 || room == room_of(count)) return CS_OK;
-    void *larger = NULL;
-    cs_result result = take(d, room * element_size, &larger);
-    if (result != CS_OK) return result;
+    if (room == room_of(count)) return true;
+    void *larger = take(d, room * element_size);
+    if (larger == NULL) return false;
     if (count > 0) memcpy(larger, *array, count * element_size);
     if (d->arena == NULL) free(*array);
     *array = larger;
-    return CS_OK;
+    return true;
 }
 
 /* Bytes of the input as a message keeps them: a copy, or the place itself. */
-static cs_result keep_bytes(decoder *d, cs_view bytes, uint8_t **out) {
+static bool keep_bytes(decoder *d, cs_view bytes, uint8_t **out) {
     *out = NULL;
-    if (bytes.len == 0) return CS_OK;
+    if (bytes.len == 0) return true;
     if (d->arena != NULL) {
         /* A message that borrows is given out as const, so nobody writes through this. */
         *out = (uint8_t *)(uintptr_t)bytes.ptr;
-        return CS_OK;
+        return true;
     }
-    void *copy = NULL;
-    cs_result result = take(d, bytes.len, &copy);
-    if (result != CS_OK) return result;
+    void *copy = take(d, bytes.len);
+    if (copy == NULL) return false;
     *out = memcpy(copy, bytes.ptr, bytes.len);
-    return CS_OK;
+    return true;
 }
 
 /* ---- the wire ------------------------------------------------------------------------------------- */
@@ -165,7 +166,7 @@ static const char *read_piece(cursor *in, piece *out) {
 
 /* ---- fields --------------------------------------------------------------------------------------- */
 
-static cs_result decode_fields(decoder *d, ProtobufCMessage *message, cs_view bytes, const cs_place *up);
+static bool decode_fields(decoder *d, ProtobufCMessage *message, cs_view bytes, const cs_place *up);
 
 static void *member_of(ProtobufCMessage *message, unsigned offset) {
     return (uint8_t *)message + offset;
@@ -201,39 +202,38 @@ static void store_number(ProtobufCType type, uint64_t number, void *to) {
     }
 }
 
-static cs_result store_bytes(decoder *d, cs_view content, bool text, const cs_place *at, ProtobufCBinaryData *to) {
-    if (text && !cs_utf8_valid(content))
-        return cs_place_fail(at, d->err, CS_CODE_MESSAGE_TEXT, "a text field is not UTF-8");
+static bool store_bytes(decoder *d, cs_view content, bool text, const cs_place *at, ProtobufCBinaryData *to) {
+    if (text && !cs_utf8_valid(content)) {
+        d->result = cs_place_fail(at, d->err, CS_CODE_MESSAGE_TEXT, "a text field is not UTF-8");
+        return false;
+    }
     uint8_t *kept = NULL;
-    cs_result result = keep_bytes(d, content, &kept);
-    if (result != CS_OK) return result;
+    if (!keep_bytes(d, content, &kept)) return false;
     if (d->arena == NULL) free(to->data);
     *to = (ProtobufCBinaryData){.len = content.len, .data = kept};
-    return CS_OK;
+    return true;
 }
 
 /* A message that is there already goes on being filled: that is how repeated ones merge. */
-static cs_result store_message(decoder *d, const ProtobufCMessageDescriptor *type, cs_view content, const cs_place *at,
-                               void **to) {
+static bool store_message(decoder *d, const ProtobufCMessageDescriptor *type, cs_view content, const cs_place *at,
+                          void **to) {
     if (*to == NULL) {
-        cs_result result = take(d, type->sizeof_message, to);
-        if (result != CS_OK) return result;
+        *to = take(d, type->sizeof_message);
+        if (*to == NULL) return false;
         protobuf_c_message_init(type, *to);
     }
     return decode_fields(d, *to, content, at);
 }
 
 /* The array of a repeated field gets one more element, of zeros. */
-static cs_result append_element(decoder *d, ProtobufCMessage *message, const ProtobufCFieldDescriptor *field,
-                                void **out) {
+static bool append_element(decoder *d, ProtobufCMessage *message, const ProtobufCFieldDescriptor *field, void **out) {
     void **array = member_of(message, field->offset);
     size_t *count = member_of(message, field->quantifier_offset);
     const size_t size = cs_field_element_size(field);
-    cs_result result = grow(d, array, *count, 1, size);
-    if (result != CS_OK) return result;
+    if (!grow(d, array, *count, 1, size)) return false;
     *out = (uint8_t *)*array + *count * size;
     (*count)++;
-    return CS_OK;
+    return true;
 }
 
 /* Make `field` the chosen member of its oneof; another one's value goes. */
@@ -250,15 +250,14 @@ static void choose_member(decoder *d, ProtobufCMessage *message, const ProtobufC
     *chosen = field->id;
 }
 
-static cs_result store_packed(decoder *d, ProtobufCMessage *message, const ProtobufCFieldDescriptor *field,
-                              cs_view content) {
+static bool store_packed(decoder *d, ProtobufCMessage *message, const ProtobufCFieldDescriptor *field,
+                         cs_view content) {
     if (content.len % sizeof(double) != 0)
         return fail_malformed(d, "packed numbers are cut off", content.ptr + content.len);
     void **array = member_of(message, field->offset);
     size_t *count = member_of(message, field->quantifier_offset);
     const size_t more = content.len / sizeof(double);
-    cs_result result = grow(d, array, *count, more, sizeof(double));
-    if (result != CS_OK) return result;
+    if (!grow(d, array, *count, more, sizeof(double))) return false;
     for (size_t i = 0; i < more; i++) {
         uint64_t bits;
         memcpy(&bits, content.ptr + i * sizeof bits, sizeof bits);
@@ -266,13 +265,13 @@ static cs_result store_packed(decoder *d, ProtobufCMessage *message, const Proto
         memcpy((uint8_t *)*array + (*count + i) * sizeof bits, &bits, sizeof bits);
     }
     *count += more;
-    return CS_OK;
+    return true;
 }
 
 /* ---- messages ------------------------------------------------------------------------------------- */
 
-static cs_result store_piece(decoder *d, ProtobufCMessage *message, const ProtobufCFieldDescriptor *field,
-                             const piece *p, const cs_place *up) {
+static bool store_piece(decoder *d, ProtobufCMessage *message, const ProtobufCFieldDescriptor *field, const piece *p,
+                        const cs_place *up) {
     const bool repeated = field->label == PROTOBUF_C_LABEL_REPEATED;
     if (repeated && field->type == PROTOBUF_C_TYPE_DOUBLE && p->wire == PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED)
         return store_packed(d, message, field, p->content);
@@ -282,8 +281,7 @@ static cs_result store_piece(decoder *d, ProtobufCMessage *message, const Protob
     void *to = member_of(message, field->offset);
     if (repeated) {
         at.index = *(const size_t *)member_of(message, field->quantifier_offset);
-        cs_result result = append_element(d, message, field, &to);
-        if (result != CS_OK) return result;
+        if (!append_element(d, message, field, &to)) return false;
     } else if ((field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) != 0) {
         choose_member(d, message, field);
     }
@@ -292,19 +290,18 @@ static cs_result store_piece(decoder *d, ProtobufCMessage *message, const Protob
     if (field->type == PROTOBUF_C_TYPE_BYTES)
         return store_bytes(d, p->content, cs_field_is_text(message->descriptor, field), &at, to);
     store_number(field->type, p->number, to);
-    return CS_OK;
+    return true;
 }
 
-static cs_result store_unknown(decoder *d, ProtobufCMessage *message, const piece *p) {
+static bool store_unknown(decoder *d, ProtobufCMessage *message, const piece *p) {
     void *array = message->unknown_fields;
-    cs_result result = grow(d, &array, message->n_unknown_fields, 1, sizeof *message->unknown_fields);
-    message->unknown_fields = array;
     uint8_t *kept = NULL;
-    if (result == CS_OK) result = keep_bytes(d, p->value, &kept);
-    if (result != CS_OK) return result;
-    message->unknown_fields[message->n_unknown_fields++] = (ProtobufCMessageUnknownField){
-        .tag = p->id, .wire_type = p->wire, .len = p->value.len, .data = kept};
-    return CS_OK;
+    const bool good = grow(d, &array, message->n_unknown_fields, 1, sizeof *message->unknown_fields);
+    message->unknown_fields = array;
+    if (!good || !keep_bytes(d, p->value, &kept)) return false;
+    message->unknown_fields[message->n_unknown_fields++] =
+        (ProtobufCMessageUnknownField){.tag = p->id, .wire_type = p->wire, .len = p->value.len, .data = kept};
+    return true;
 }
 
 /* The field with this number, or NULL. Descriptors and canonical bytes have fields by number, so the search
@@ -317,18 +314,17 @@ static const ProtobufCFieldDescriptor *find_field(const ProtobufCMessageDescript
 }
 
 /* How deep this can nest is set by the schema: no message holds one of its own type. */
-static cs_result decode_fields(decoder *d, ProtobufCMessage *message, cs_view bytes, const cs_place *up) {
+static bool decode_fields(decoder *d, ProtobufCMessage *message, cs_view bytes, const cs_place *up) {
     cursor in = {.at = bytes.ptr, .end = bytes.ptr + bytes.len};
     unsigned from = 0;
-    cs_result result = CS_OK;
-    while (in.at < in.end && result == CS_OK) {
+    while (in.at < in.end) {
         piece p;
         const char *problem = read_piece(&in, &p);
         if (problem != NULL) return fail_malformed(d, problem, in.at);
         const ProtobufCFieldDescriptor *field = find_field(message->descriptor, p.id, &from);
-        result = field != NULL ? store_piece(d, message, field, &p, up) : store_unknown(d, message, &p);
+        if (!(field != NULL ? store_piece(d, message, field, &p, up) : store_unknown(d, message, &p))) return false;
     }
-    return result;
+    return true;
 }
 
 /* ---- the two uses --------------------------------------------------------------------------------- */
@@ -336,10 +332,14 @@ static cs_result decode_fields(decoder *d, ProtobufCMessage *message, cs_view by
 static cs_result decode(const ProtobufCMessageDescriptor *type, cs_view bytes, cs_arena *arena, void **out,
                         cs_error *err) {
     if (bytes.len == 0) bytes = cs_view_of(""); /* a pointer that can be counted from */
-    decoder d = {
-        .type = type, .bytes = bytes, .arena = arena, .memory_left = memory_bound(bytes.len), .err = err};
+    decoder d = {.type = type,
+                 .bytes = bytes,
+                 .arena = arena,
+                 .memory_left = memory_bound(bytes.len),
+                 .result = CS_UNCHECKED,
+                 .err = err};
     *out = NULL;
-    return store_message(&d, type, bytes, NULL, out);
+    return store_message(&d, type, bytes, NULL, out) ? CS_OK : d.result;
 }
 
 cs_result cs_message_decode(const ProtobufCMessageDescriptor *type, cs_view bytes, ProtobufCMessage **out,

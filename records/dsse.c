@@ -15,13 +15,17 @@
 
 /* ---- encoding ------------------------------------------------------------------------------------- */
 
+/* A length in decimal digits, and the space behind it. */
+static bool put_length(cs_buf *out, size_t len) {
+    cs_decimal number = cs_decimal_u64(len);
+    cs_view digits = cs_decimal_view(&number);
+    return cs_buf_append(out, digits.ptr, digits.len) && cs_buf_byte(out, ' ');
+}
+
 bool cs_dsse_pae(const char *type, cs_view payload, cs_buf *out) {
     size_t before = out->len;
-    cs_decimal type_len = cs_decimal_u64(strlen(type));
-    cs_decimal payload_len = cs_decimal_u64(payload.len);
-    if (cs_buf_text(out, "DSSEv1 ") && cs_buf_append(out, type_len.text, type_len.len) && cs_buf_byte(out, ' ') &&
-        cs_buf_text(out, type) && cs_buf_byte(out, ' ') && cs_buf_append(out, payload_len.text, payload_len.len) &&
-        cs_buf_byte(out, ' ') && cs_buf_append(out, payload.ptr, payload.len))
+    if (cs_buf_text(out, "DSSEv1 ") && put_length(out, strlen(type)) && cs_buf_text(out, type) &&
+        cs_buf_byte(out, ' ') && put_length(out, payload.len) && cs_buf_append(out, payload.ptr, payload.len))
         return true;
     out->len = before;
     return false;

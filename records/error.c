@@ -33,11 +33,11 @@ cs_result cs_fail_differs(cs_error *err, cs_code code, const char *what, cs_view
     return result;
 }
 
-/* Both halves are escaped already, so this joins without escaping again. A backslash at the cut could
- * be half of an escape; what follows it is dots, which reads as what it is. */
-static void join_shortened(char *out, size_t size, const char *first, const char *second) {
-    int len = snprintf(out, size, "%s: %s", first, second);
-    if (len >= 0 && (size_t)len >= size) memcpy(out + size - 4, "...", 4);
+/* Text that is escaped already was cut to fill `out`, perhaps within a character: end it with dots. A
+ * backslash before them could be half of an escape, which reads as what it is. */
+static void end_with_dots(char *out, size_t size) {
+    size_t len = cs_utf8_cut(cs_view_bytes(out, size - 1), size - 4).len;
+    memcpy(out + len, "...", 4);
 }
 
 void cs_error_where(cs_error *err, const char *fmt, ...) {
@@ -56,7 +56,18 @@ void cs_error_where(cs_error *err, const char *fmt, ...) {
     }
     char inner[sizeof err->where];
     memcpy(inner, err->where, sizeof inner);
-    join_shortened(err->where, sizeof err->where, outer, inner);
+    int len = snprintf(err->where, sizeof err->where, "%s: %s", outer, inner);
+    if (len >= (int)sizeof err->where) end_with_dots(err->where, sizeof err->where);
+}
+
+void cs_error_also(cs_error *err, const char *fmt, ...) {
+    if (err == NULL) return;
+    size_t len = strlen(err->message);
+    va_list args;
+    va_start(args, fmt);
+    int more = vsnprintf(err->message + len, sizeof err->message - len, fmt, args);
+    va_end(args);
+    if (more >= (int)(sizeof err->message - len)) end_with_dots(err->message, sizeof err->message);
 }
 
 cs_result cs_error_recode(cs_error *err, cs_code code) {

@@ -30,6 +30,10 @@ cs_result cs_fail_differs(cs_error *err, cs_code code, const char *what, cs_view
 /* Say where. A second call puts its text before the first ("entry 3", then "ledger.db: entry 3"). */
 void cs_error_where(cs_error *err, const char *fmt, ...) CS_PRINTF(2, 3);
 
+/* Add to the message what it does not say yet. What the arguments hold must be safe to print: texts of a
+ * cs_error, names of codes, what cs_escape_short gave. Shortened with "..." when it does not fit. */
+void cs_error_also(cs_error *err, const char *fmt, ...) CS_PRINTF(2, 3);
+
 /* Keep everything but the code, which becomes `code`: for a caller that knows what a lower failure
  * means at its level (a message that does not decode is "answer-malformed" to the client). Leaves the
  * codes of class CS_UNCHECKED (no memory, I/O) alone. Returns the class now in force. */

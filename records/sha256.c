@@ -39,13 +39,14 @@ void cs_sha256_free(cs_sha256 *hash) {
 }
 
 void cs_sha256_update(cs_sha256 *hash, const void *ptr, size_t len) {
-    if (len == 0) return;
+    /* A context that could not be begun must not be touched: OpenSSL would follow a NULL pointer. */
+    if (len == 0 || hash->failed) return;
     if (EVP_DigestUpdate(hash->context, ptr, len) != 1) hash->failed = true;
 }
 
 bool cs_sha256_final(cs_sha256 *hash, uint8_t out[CS_SHA256_BYTES]) {
     unsigned len = 0;
-    bool good = EVP_DigestFinal_ex(hash->context, out, &len) == 1 && len == CS_SHA256_BYTES && !hash->failed;
+    bool good = !hash->failed && EVP_DigestFinal_ex(hash->context, out, &len) == 1 && len == CS_SHA256_BYTES;
     begin(hash);
     return good;
 }

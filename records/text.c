@@ -59,6 +59,14 @@ bool cs_utf8_valid(cs_view text) {
     return true;
 }
 
+cs_view cs_utf8_cut(cs_view text, size_t max) {
+    if (text.len <= max) return text;
+    size_t len = max;
+    while (len > 0 && (text.ptr[len] & 0xC0u) == 0x80u)
+        len--;
+    return cs_view_bytes(text.ptr, len);
+}
+
 /* ---- hexadecimal ---------------------------------------------------------------------------------- */
 
 void cs_hex(const uint8_t *bytes, size_t len, char *out) {
@@ -82,13 +90,12 @@ bool cs_is_hex(cs_view text, size_t digits) {
 /* ---- decimal -------------------------------------------------------------------------------------- */
 
 static cs_decimal decimal(bool negative, uint64_t magnitude) {
-    cs_decimal out = {.len = negative ? 1 : 0};
-    for (uint64_t rest = magnitude; rest > 9; rest /= 10)
-        out.len++;
-    out.len++;
-    for (uint8_t at = out.len; at > (negative ? 1 : 0); magnitude /= 10)
-        out.text[--at] = (char)('0' + magnitude % 10);
-    if (negative) out.text[0] = '-';
+    cs_decimal out = {.begin = sizeof out.text};
+    do {
+        out.text[--out.begin] = (char)('0' + magnitude % 10);
+        magnitude /= 10;
+    } while (magnitude > 0);
+    if (negative) out.text[--out.begin] = '-';
     return out;
 }
 
@@ -101,7 +108,7 @@ cs_decimal cs_decimal_i64(int64_t value) {
 }
 
 cs_view cs_decimal_view(const cs_decimal *decimal) {
-    return cs_view_bytes(decimal->text, decimal->len);
+    return cs_view_bytes(decimal->text + decimal->begin, sizeof decimal->text - decimal->begin);
 }
 
 /* ---- bytes made safe to show ---------------------------------------------------------------------- */

@@ -10,6 +10,9 @@
 /* UTF-8 as RFC 3629 says: no surrogates, nothing above U+10FFFF, no overlong form. NUL is allowed. */
 bool cs_utf8_valid(cs_view text);
 
+/* The longest beginning of `text` that has at most `max` bytes and does not end within a character. Borrows. */
+cs_view cs_utf8_cut(cs_view text, size_t max);
+
 /* Lowercase hexadecimal. `out` holds 2*len characters and a NUL. */
 void cs_hex(const uint8_t *bytes, size_t len, char *out);
 /* True when the text is exactly `digits` lowercase hexadecimal digits. */
@@ -17,8 +20,8 @@ bool cs_is_hex(cs_view text, size_t digits);
 
 /* A whole number in decimal digits, without printf: digests and statements have many. */
 typedef struct cs_decimal {
-    char text[20]; /* 2^64-1 has 20 digits, and so has -2^63 with its sign */
-    uint8_t len;
+    char text[20]; /* 2^64-1 has 20 digits, and -2^63 takes as many places with its sign */
+    uint8_t begin; /* the digits stand at the end of the array */
 } cs_decimal;
 
 cs_decimal cs_decimal_u64(uint64_t value);

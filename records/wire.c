@@ -188,20 +188,11 @@ static void read_details(const json_t *details, cs_connect_error *out) {
     }
 }
 
-/* Shortened on the edge of a character. */
-static cs_view shortened(cs_view text, size_t max) {
-    if (text.len <= max) return text;
-    size_t len = max;
-    while (len > 0 && (text.ptr[len] & 0xC0u) == 0x80u)
-        len--;
-    return cs_view_bytes(text.ptr, len);
-}
-
 static bool read_error(const json_t *body, cs_connect_error *out) {
     const json_t *message = json_object_get(body, "message");
     out->code = cs_connect_parse(string_member(body, "code"));
     if (out->code == CS_CONNECT_NONE || (message != NULL && !json_is_string(message))) return false;
-    cs_view text = shortened(string_member(body, "message"), CS_MAX_ERROR_MESSAGE);
+    cs_view text = cs_utf8_cut(string_member(body, "message"), CS_MAX_ERROR_MESSAGE);
     if (!cs_buf_append(&out->message, text.ptr, text.len)) return false;
     read_details(json_object_get(body, "details"), out);
     return true;

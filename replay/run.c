@@ -170,12 +170,11 @@ static cs_result without_result(const cs_replay_report *report, size_t rows, cs_
     if (reason == NULL) return cs_fail(err, CS_CODE_INTERNAL, "a replay without a result has no cell that says so");
     (void)cs_fail(err, CS_CODE_REPLAY_INCOMPLETE, "%zu of %zu runs could not be replayed everywhere, for instance on ",
                   rows, report->row_count);
-    if (err != NULL) {
-        /* Both texts are escaped already; cs_fail would do it a second time. */
-        size_t len = strlen(err->message);
-        snprintf(err->message + len, sizeof err->message - len, "%.100s: %.250s [%s]", reason->url, reason->err.message,
-                 cs_code_name(reason->err.code));
-    }
+    /* Both texts are escaped already; cs_fail would do it a second time. */
+    cs_view url = cs_utf8_cut(cs_view_of(reason->url), 100);
+    cs_view message = cs_utf8_cut(cs_view_of(reason->err.message), 250);
+    cs_error_also(err, "%.*s: %.*s [%s]", (int)url.len, (const char *)url.ptr, (int)message.len,
+                  (const char *)message.ptr, cs_code_name(reason->err.code));
     return worst;
 }
 

@@ -1,9 +1,13 @@
 #include "examples/localdaemon/clients.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <openssl/crypto.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static cs_result malformed(cs_error *err, const char *path, const char *what) {
     return cs_fail(
@@ -69,14 +73,28 @@ static const char *read_list(const json_t *list, ld_clients *out) {
     return NULL;
 }
 
+/* Whoever can write the file decides who may run code. */
+static cs_result open_file(const char *path, int *out, cs_error *err) {
+    struct stat st;
+    *out = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (*out < 0 || fstat(*out, &st) != 0)
+        return cs_fail(err, CS_CODE_IO, "the clients file %s can't be read: %s", path, strerror(errno));
+    if (!S_ISREG(st.st_mode)) return cs_fail(err, CS_CODE_IO, "the clients file %s is no regular file", path);
+    if ((st.st_mode & 022) != 0)
+        return cs_fail(err, CS_CODE_IO, "others may write the clients file %s (mode %03o); chmod go-w %s", path,
+                       (unsigned)(st.st_mode & 0777), path);
+    return CS_OK;
+}
+
 cs_result ld_clients_load(const char *path, ld_clients *out, cs_error *err) {
     *out = (ld_clients){0};
+    int fd = -1;
+    cs_result result = open_file(path, &fd, err);
     json_error_t where;
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
-    if (root == NULL) {
-        if (where.line < 0) return cs_fail(err, CS_CODE_IO, "the clients file can't be read: %s", where.text);
-        return malformed(err, path, where.text);
-    }
+    json_t *root = result == CS_OK ? json_loadfd(fd, JSON_REJECT_DUPLICATES, &where) : NULL;
+    if (fd >= 0) close(fd);
+    if (result != CS_OK) return result;
+    if (root == NULL) return malformed(err, path, where.text);
     const char *wrong = "the document has other members than clients";
     if (json_is_object(root) && json_object_size(root) == 1 && json_is_array(json_object_get(root, "clients")))
         wrong = read_list(json_object_get(root, "clients"), out);

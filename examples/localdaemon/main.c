@@ -91,6 +91,7 @@ int main(int argc, char **argv) {
     sigemptyset(&stops);
     sigaddset(&stops, SIGTERM);
     sigaddset(&stops, SIGINT);
+    sigaddset(&stops, SIGHUP); /* the terminal is gone */
     sigprocmask(SIG_BLOCK, &stops, NULL);
     signal(SIGPIPE, SIG_IGN);
     static ld_daemon daemon;

@@ -8,7 +8,7 @@ const char *ld_options_help(void) {
     return "usage: localdaemon --provider process|container --clients FILE [options]\n"
            "\n"
            "Runs code sent to it over the plimsoll.v1 interface behind the walls of one provider, and states\n"
-           "what ran. Prints its URL when it is ready. Ends on SIGTERM or SIGINT.\n"
+           "what ran. Prints its URL when it is ready. Ends on SIGTERM, SIGINT or SIGHUP.\n"
            "\n"
            "  --provider NAME       process: Landlock, seccomp, limits, a user of its own (as root)\n"
            "                        container: bubblewrap, the same filter and limits\n"

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define INSIDE_USER "1000"
 #define TMPFS_BYTES 67108864u
 
 static void add(ld_prepared *out, const char *const *words) {
@@ -138,8 +139,7 @@ static cs_result prepare(const ld_place *place, const ld_command *command, ld_pr
     ld_prepared_argument(out, place->sandbox->bwrap);
     add_namespaces(out, place->guards);
     /* The same user inside for every slot. */
-    const char *const user[] = {"--uid", ld_prepared_number(out, LD_FIRST_UID), "--gid",
-                                ld_prepared_number(out, LD_FIRST_UID), NULL};
+    static const char *const user[] = {"--uid", INSIDE_USER, "--gid", INSIDE_USER, NULL};
     add(out, user);
     if ((place->guards & LD_GUARD_MOUNTS) != 0) {
         add_system(out, place->sandbox);

@@ -13,10 +13,35 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+/* Are all users of the range there, seen from this user namespace? */
+static bool users_exist(uid_t first) {
+    FILE *map = fopen("/proc/self/uid_map", "re");
+    if (map == NULL) return false;
+    unsigned long inside = 0;
+    unsigned long outside = 0;
+    unsigned long count = 0;
+    bool exist = false;
+    while (!exist && fscanf(map, "%lu %lu %lu", &inside, &outside, &count) == 3) // NOLINT(cert-err34-c): the kernel's
+        exist = first >= inside && first + 2 * LD_SLOTS <= inside + count;
+    fclose(map);
+    return exist;
+}
+
+static cs_result find_users(ld_slots *slots, cs_error *err) {
+    slots->first_uid = users_exist(LD_FIRST_UID) ? LD_FIRST_UID : LD_FIRST_UID_SMALL;
+    if (!slots->root || users_exist(slots->first_uid)) return CS_OK;
+    return cs_fail(err, CS_CODE_IO,
+                   "this user namespace has neither the users from %u nor those from %u on (or no /proc is mounted); "
+                   "start the daemon as another user than root, or outside",
+                   LD_FIRST_UID, LD_FIRST_UID_SMALL);
+}
+
 cs_result ld_slots_open(ld_slots *slots, cs_error *err) {
     memset(slots, 0, sizeof(*slots));
     slots->lock_fd = -1;
     slots->root = geteuid() == 0;
+    cs_result users = find_users(slots, err);
+    if (users != CS_OK) return users;
     if (slots->root)
         snprintf(slots->base, sizeof(slots->base), "/tmp/localdaemon");
     else
@@ -69,22 +94,23 @@ static int claim_user(uid_t uid) {
     return -1;
 }
 
-/* Does any process belong to this user? When it can't be told: yes. */
-static bool user_is_active(uid_t uid) {
+/* Does any process belong to one of the two users from `uid` on? When it can't be told: yes. */
+static bool users_are_active(uid_t uid) {
     DIR *proc = opendir("/proc");
     if (proc == NULL) return true;
     bool active = false;
     for (struct dirent *entry = readdir(proc); entry != NULL && !active; entry = readdir(proc)) {
         struct stat st;
         if (entry->d_name[0] < '1' || entry->d_name[0] > '9') continue;
-        active = fstatat(dirfd(proc), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_uid == uid;
+        active = fstatat(dirfd(proc), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+                 (st.st_uid == uid || st.st_uid == uid + 1);
     }
     closedir(proc);
     return active;
 }
 
-static uid_t user_of(unsigned number) {
-    return LD_FIRST_UID + 2 * number;
+static uid_t user_of(const ld_slots *slots, unsigned number) {
+    return slots->first_uid + 2 * number;
 }
 
 /* Try to take one number. A user with processes is left alone: they are another's, or what a killed daemon has
@@ -92,8 +118,8 @@ static uid_t user_of(unsigned number) {
 static bool claim(ld_slots *slots, unsigned number, ld_slot *out) {
     if (slots->used[number] || !lock_byte(slots->lock_fd, number, F_WRLCK)) return false;
     out->number = number;
-    out->user_fd = slots->root ? claim_user(user_of(number)) : -1;
-    if (!slots->root || (out->user_fd >= 0 && !user_is_active(user_of(number)))) {
+    out->user_fd = slots->root ? claim_user(user_of(slots, number)) : -1;
+    if (!slots->root || (out->user_fd >= 0 && !users_are_active(user_of(slots, number)))) {
         slots->used[number] = true;
         return true;
     }
@@ -137,7 +163,7 @@ static cs_result make_folders(const ld_slots *slots, const char *folder, ld_slot
 cs_result ld_slot_take(ld_slots *slots, bool from_top, ld_slot *out, cs_error *err) {
     *out = (ld_slot){.folder_fd = -1, .work_fd = -1, .user_fd = -1};
     if (!claim_number(slots, from_top, out)) return cs_fail(err, CS_CODE_IO, "all %u slots are taken", LD_SLOTS);
-    out->uid = slots->root ? user_of(out->number) : geteuid();
+    out->uid = slots->root ? user_of(slots, out->number) : geteuid();
     out->killer = slots->root ? out->uid + 1 : out->uid;
     char folder[LD_PATH_MAX];
     snprintf(folder, sizeof(folder), "%.100s/%u", slots->base, out->number);

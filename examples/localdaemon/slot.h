@@ -10,11 +10,15 @@
 #include <pthread.h>
 
 #define LD_SLOTS 128u
-#define LD_FIRST_UID 64000u /* two users for each slot: the run's, and the one that may kill it */
+/* Two users for each slot: the run's, and the one that may kill it. The first range is one that neither people,
+ * Debian nor systemd give out; the second is for a user namespace that has no numbers that high. */
+#define LD_FIRST_UID 2000000000u
+#define LD_FIRST_UID_SMALL 50000u
 
 typedef struct ld_slots {
     pthread_mutex_t mutex;
     bool root;
+    uid_t first_uid; /* of the range; root only */
     int lock_fd; /* every keeper inherits it: a slot is held until the last of them has ended */
     char base[LD_PATH_MAX];
     bool used[LD_SLOTS];

@@ -93,6 +93,9 @@ Test(daemons, a_floor_that_is_not_met_or_a_wrong_token_is_refused) {
     EXPECT_EXIT(&s.c, run(&s, "{\"javascript\":{\"code\":\"1\"}}"), 3);
     EXPECT_TEXT(&s.c, "code", "describe-failed");
     EXPECT_HAS(cli_text(&s.c, "message"), "refused-permission");
+    EXPECT_HAS_NOT(cli_text(&s.c, "message"), "may have run");
+    EXPECT_TEXT(&s.c, "reason", "permission");
+    cr_expect(json_is_false(cli_member(&s.c, "elsewhere")));
     finish(&s);
 }
 

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "tests/support/canon.h"
+#include "tests/support/changes.h"
 #include "tests/support/live.h"
 
 /* The sample's request as proto3 JSON. */
@@ -86,6 +87,33 @@ Test(run_command, a_good_run_is_signed_kept_and_told) {
     EXPECT_HAS(s.c.end.out, "| 2\n");
     expect_ledger(&s, 0, 1, 0); /* the same record twice counts once */
     cr_expect_eq(cli_number(&s.c, "inputs.0.duplicates"), 1);
+    finish(&s);
+}
+
+/* Exit 0 is about the record; whether the code succeeded is asked for by name. */
+Test(run_command, work_that_fails_is_a_good_run_unless_success_is_required) {
+    scene s;
+    begin(&s);
+    sample failing, good;
+    sample_init(&failing);
+    change_other_exit_code(&failing);
+    sample_seal(&failing, SEAL_ALL);
+    live_run(&s.script, &failing);
+    live_run(&s.script, &failing);
+    sample_init(&good);
+    live_run(&s.script, &good);
+    sample_free(&failing);
+    sample_free(&good);
+    serve(&s);
+    EXPECT_EXIT(&s.c, run_json(&s), 0);
+    const char *const *required =
+        ARGS("run", "-d", s.url, "-k", "k.key", "-l", "ledger.db", "--require-success", "request.json");
+    EXPECT_EXIT(&s.c, cli_json(&s.c, required), 1);
+    EXPECT_TEXT(&s.c, "code", "work-failed");
+    cr_expect(json_is_true(cli_member(&s.c, "signed")));
+    cr_expect_eq(cli_number(&s.c, "entry"), 2);
+    EXPECT_EXIT(&s.c, cli_json(&s.c, required), 0);
+    expect_ledger(&s, 0, 2, 0);
     finish(&s);
 }
 

@@ -229,6 +229,8 @@ Test(client_request, unacceptable_urls) {
         "http://127.0.0.1/\n",
         "http://127.0.0.1\\@sandbox.example",
         "http://127.0.0.1/\xc3\xa9",
+        "http://sandbox%ddexample", /* libcurl would decode it */
+        "http://sandbox%01.example",
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char normal[256];

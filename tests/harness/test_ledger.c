@@ -162,6 +162,28 @@ Test(ledger, settings_of_a_connection) {
     cs_ledger_file_close(&file);
 }
 
+static int64_t page_size(void) {
+    cs_ledger_file file;
+    cs_error err = CS_ERROR_INIT;
+    cr_assert_eq(cs_ledger_file_open(path, CS_LEDGER_READ, 0, &file, &err), CS_OK);
+    int64_t size = number_of(&file, "PRAGMA page_size");
+    cs_ledger_file_close(&file);
+    return size;
+}
+
+Test(ledger, a_new_one_has_larger_pages_and_any_size_is_good) {
+    two_entries();
+    cr_expect_eq(page_size(), 16384);
+    raw_sql("PRAGMA journal_mode = DELETE; PRAGMA page_size = 4096; VACUUM");
+    cr_assert_eq(page_size(), 4096);
+    cs_ledger *ledger = open_good();
+    cs_ledger_row row = rows_run();
+    append_good(ledger, &row);
+    cs_ledger_close(ledger);
+    cr_expect_eq(page_size(), 4096);
+    cr_expect_eq(walk(), 3);
+}
+
 Test(ledger, an_empty_file_becomes_a_ledger) {
     file_write(path, "", 0); /* as a process leaves it that was killed while it made one */
     two_entries();
@@ -288,6 +310,13 @@ Test(ledger, what_is_no_ledger) {
     char *text = file_read(name, &len);
     cr_expect_str_eq(text, "some text that is not ours\n", "and it stays as it was");
     free(text);
+    file_write(name, "x", 1); /* so short that SQLite would take it for empty */
+    expect_refused(name, CS_CODE_LEDGER_FOREIGN, "a file of 1 bytes");
+    char longer[1024];
+    memset(longer, 'x', sizeof longer);
+    file_write(name, longer, sizeof longer);
+    expect_refused(name, CS_CODE_LEDGER_FOREIGN, "the file is no SQLite database");
+    expect_refused("/proc/ledger.db", CS_CODE_LEDGER_WRITE, "can't make a ledger in /proc");
 }
 
 Test(ledger, databases_of_others_and_of_later_versions) {

@@ -207,6 +207,25 @@ Test(localdaemon_clients, malformed_files_are_refused) {
     EXPECT_CODE(ld_clients_load("/nonexistent/clients.json", &clients, &err), err, CS_UNCHECKED, CS_CODE_IO);
 }
 
+/* Whoever may write the file decides who may run code. The twin is the same file with another mode. */
+Test(localdaemon_clients, a_file_that_others_may_write_is_refused) {
+    static const char text[] = "{\"clients\":[{\"id\":\"a\",\"token_sha256\":\"" ALPHA "\",\"scopes\":[]}]}";
+    char folder[128], path[160];
+    ld_clients clients;
+    cs_error err;
+    folder_make(folder);
+    snprintf(path, sizeof path, "%s/clients.json", folder);
+    file_write(path, text, strlen(text));
+    cr_assert_eq(chmod(path, 0644), 0);
+    EXPECT_OK(ld_clients_load(path, &clients, &err), err);
+    ld_clients_free(&clients);
+    cr_assert_eq(chmod(path, 0664), 0);
+    EXPECT_CODE(ld_clients_load(path, &clients, &err), err, CS_UNCHECKED, CS_CODE_IO);
+    cr_expect_not_null(strstr(err.message, "chmod go-w"), "%s", err.message);
+    EXPECT_CODE(ld_clients_load(folder, &clients, &err), err, CS_UNCHECKED, CS_CODE_IO);
+    folder_remove(folder);
+}
+
 /* ---- work files ------------------------------------------------------------------------------------ */
 
 static int open_folder(const char *path) {
@@ -296,7 +315,9 @@ Test(localdaemon_tree, removes_everything_and_follows_nothing) {
 static void take(ld_slots *slots, ld_slot *slot) {
     cs_error err = CS_ERROR_INIT;
     EXPECT_OK(ld_slot_take(slots, false, slot, &err), err);
-    cr_assert_eq(slot->uid, geteuid() == 0 ? 64000 + 2 * slot->number : geteuid());
+    /* A range that nobody else is given: not people, not Debian, not systemd. */
+    cr_assert(geteuid() != 0 ? slot->uid == geteuid()
+                             : slot->uid == 2000000000 + 2 * slot->number || slot->uid == 50000 + 2 * slot->number);
     cr_assert_eq(access(slot->work, F_OK), 0);
 }
 
@@ -323,33 +344,44 @@ Test(localdaemon_slots, are_never_shared) {
     ld_slots_close(&other);
 }
 
-Test(localdaemon_slots, a_user_with_processes_is_left_alone) {
-    if (geteuid() != 0) cr_skip_test("SKIPPED: needs root, whose runs have users of their own");
-    ld_slots slots;
-    ld_slot first, second;
-    cs_error err = CS_ERROR_INIT;
-    EXPECT_OK(ld_slots_open(&slots, &err), err);
-    take(&slots, &first);
-    put_back(&slots, &first);
+/* A process of `user` on the machine: the slot of that user is passed over, and the process goes on. */
+static void pass_over(ld_slots *slots, uid_t user, unsigned number) {
     int ready[2];
     cr_assert_eq(pipe(ready), 0);
     pid_t pid = fork();
     if (pid == 0) {
-        if (setresuid(first.uid, first.uid, first.uid) != 0 || write(ready[1], "r", 1) != 1) _exit(1);
+        if (setresuid(user, user, user) != 0 || write(ready[1], "r", 1) != 1) _exit(1);
         pause();
         _exit(0);
     }
     char byte;
     cr_assert_eq(read(ready[0], &byte, 1), 1);
-    take(&slots, &second);
-    cr_assert_neq(second.number, first.number);
+    ld_slot slot;
+    take(slots, &slot);
+    cr_assert_neq(slot.number, number);
     cr_assert_eq(kill(pid, 0), 0, "and it was not killed");
     cr_assert_eq(waitpid(pid, NULL, WNOHANG), 0);
-    put_back(&slots, &second);
+    put_back(slots, &slot);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     close(ready[0]);
     close(ready[1]);
+}
+
+Test(localdaemon_slots, users_with_processes_are_left_alone) {
+    if (geteuid() != 0) cr_skip_test("SKIPPED: needs root, whose runs have users of their own");
+    ld_slots slots;
+    ld_slot first;
+    cs_error err = CS_ERROR_INIT;
+    EXPECT_OK(ld_slots_open(&slots, &err), err);
+    take(&slots, &first);
+    put_back(&slots, &first);
+    pass_over(&slots, first.uid, first.number);
+    pass_over(&slots, first.killer, first.number);
+    const unsigned number = first.number;
+    take(&slots, &first); /* the twin: the same users without a process */
+    cr_assert_eq(first.number, number);
+    put_back(&slots, &first);
     ld_slots_close(&slots);
 }
 

@@ -124,3 +124,53 @@ Test(records_base64, lengths_up_to_many_groups_come_back) {
         cs_buf_free(&back);
     }
 }
+
+/* Long texts are decoded in another loop. Their lengths here stand on both sides of where it begins. */
+Test(records_base64, long_texts_come_back_and_one_wrong_digit_anywhere_refuses_them) {
+    const size_t lengths[] = {3069, 3071, 3072, 3073, 3074, 3075, 6000};
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        uint8_t bytes[6000];
+        for (size_t b = 0; b < lengths[i]; b++)
+            bytes[b] = (uint8_t)(b * 167 + (b >> 8) * 31);
+        CS_AUTO_BUF text = CS_BUF_INIT(8000);
+        CS_AUTO_BUF back = CS_BUF_INIT(lengths[i]);
+        cr_assert(cs_base64_append(&text, cs_view_bytes(bytes, lengths[i])));
+        cr_assert(cs_base64_decode(cs_buf_view(&text), &back), "%zu", lengths[i]);
+        cr_assert(cs_view_equal(cs_buf_view(&back), cs_view_bytes(bytes, lengths[i])), "%zu", lengths[i]);
+        CS_AUTO_BUF short_by_one = CS_BUF_INIT(lengths[i] - 1);
+        cr_assert_not(cs_base64_decode(cs_buf_view(&text), &short_by_one));
+
+        static const uint8_t wrong[] = {'-', '_', '=', '\n', 0, 0x80, 0xff, '.', '@', '[', '`', '{'};
+        for (size_t at = 0; at < text.len; at++) {
+            const uint8_t right = text.ptr[at];
+            text.ptr[at] = wrong[at % sizeof wrong];
+            back.len = 0;
+            /* At the very end '=' is no wrong digit but padding. */
+            if (text.ptr[at] != '=' || at + 2 < text.len) {
+                cr_assert_not(cs_base64_decode(cs_buf_view(&text), &back), "digit %zu of %zu", at, text.len);
+                cr_assert_eq(back.len, 0);
+            }
+            text.ptr[at] = right;
+        }
+    }
+}
+
+Test(records_base64, every_byte_in_every_place_of_a_group_is_a_digit_or_refused) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    uint8_t text[8192];
+    memset(text, 'A', sizeof text);
+    for (unsigned byte = 0; byte < 256; byte++) {
+        const char *found = byte > 0 ? strchr(digits, (int)byte) : NULL;
+        for (unsigned place = 0; place < 4; place++) {
+            text[4000 + place] = (uint8_t)byte;
+            CS_AUTO_BUF back = CS_BUF_INIT(sizeof text);
+            cr_assert_eq(cs_base64_decode(cs_view_bytes(text, sizeof text), &back), found != NULL, "%u", byte);
+            if (found != NULL) {
+                const uint32_t bits = (uint32_t)(found - digits) << (18 - 6 * place);
+                cr_assert_eq((uint32_t)back.ptr[3000] << 16 | (uint32_t)back.ptr[3001] << 8 | back.ptr[3002], bits);
+                cr_assert_eq(back.ptr[2999] | back.ptr[3003], 0);
+            }
+            text[4000 + place] = 'A';
+        }
+    }
+}

@@ -4,8 +4,10 @@
  *  - a single sub-message that comes twice: protobuf-c fails when neither has a member of a oneof, lets an
  *    explicit default of the later one lose, and forgets unknown fields of the earlier one;
  *  - a member of a oneof that comes twice is replaced instead of merged;
+ *  - a bool is taken from whatever stands there, also from text;
  *  - a tag of several bytes can state the field number 0, or lose the bits above the 32nd;
- *  - and the last text of several counts, so an earlier one that is not UTF-8 goes unseen. */
+ *  - and where the last of several texts or members of a oneof counts, what is not UTF-8 in the earlier ones
+ *    goes unseen. */
 #include <criterion/criterion.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -17,8 +19,8 @@
 #define ROUNDS 12000u
 
 static const ProtobufCMessageDescriptor *const types[] = {
-    &plimsoll__v1__run_request__descriptor,         &plimsoll__v1__run_response__descriptor,
-    &plimsoll__v1__describe_response__descriptor,   &plimsoll__v1__session_run_request__descriptor,
+    &plimsoll__v1__run_request__descriptor,          &plimsoll__v1__run_response__descriptor,
+    &plimsoll__v1__describe_response__descriptor,    &plimsoll__v1__session_run_request__descriptor,
     &plimsoll__v1__session_run_response__descriptor, &plimsoll__v1__module_result__descriptor,
 };
 
@@ -57,7 +59,8 @@ static void put_random_number(cs_buf *out, uint32_t id) {
 }
 
 static void put_random_bytes(cs_buf *out, uint32_t id) {
-    static const char *const texts[] = {"", "a", "process", "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "0123456789abcdef"};
+    static const char *const texts[] = {"", "a", "process", "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80",
+                                        "0123456789abcdef"};
     put_content(out, id, cs_view_of(texts[below(sizeof texts / sizeof texts[0])]));
 }
 
@@ -110,9 +113,13 @@ static void put_unknown_field(cs_buf *out) {
 
 static void put_random_message(cs_buf *out, const ProtobufCMessageDescriptor *type) {
     const unsigned start = type->n_fields > 0 && below(4) == 0 ? (unsigned)below(type->n_fields) : 0;
+    bool chosen = false;
     for (unsigned f = 0; f < type->n_fields; f++) {
         const ProtobufCFieldDescriptor *field = &type->fields[(start + f) % type->n_fields];
+        const bool in_oneof = (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) != 0;
+        if (in_oneof && chosen && below(16) > 0) continue;
         size_t count = field->label == PROTOBUF_C_LABEL_REPEATED ? below(4) : below(2);
+        if (in_oneof && count > 0) chosen = true;
         while (count-- > 0)
             put_random_field(out, field);
     }
@@ -157,8 +164,7 @@ static bool scan_varint(cs_view *in, uint64_t *value) {
     return false;
 }
 
-/* Does a single message or byte field come twice, or does a tag have a number that no field may have? What
- * can't be read any further is left to the decoders. */
+/* Is this one of the cases above? Whatever can't be read any further is left to the decoders. */
 static bool no_oracle(const ProtobufCMessageDescriptor *type, cs_view in) {
     size_t seen[64] = {0};
     while (in.len > 0) {
@@ -174,8 +180,11 @@ static bool no_oracle(const ProtobufCMessageDescriptor *type, cs_view in) {
         in = cs_view_bytes(in.ptr + size, in.len - size);
 
         const ProtobufCFieldDescriptor *field = protobuf_c_message_descriptor_get_field(type, (unsigned)(tag >> 3));
+        if (field != NULL && field->type == PROTOBUF_C_TYPE_BOOL && (tag & 7) != 0) return true;
         if (field == NULL || (tag & 7) != 2) continue;
-        if (field->label != PROTOBUF_C_LABEL_REPEATED && seen[field - type->fields]++ > 0) return true;
+        /* The members of a oneof count as one field; no message has two of them. */
+        const bool in_oneof = (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) != 0;
+        if (field->label != PROTOBUF_C_LABEL_REPEATED && seen[in_oneof ? 63 : field - type->fields]++ > 0) return true;
         if (field->type == PROTOBUF_C_TYPE_MESSAGE && no_oracle(field->descriptor, content)) return true;
     }
     return false;

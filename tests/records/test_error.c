@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "records/error.h"
+#include "records/text.h"
 
 Test(records_error, a_failure_carries_code_class_and_text) {
     cs_error err = CS_ERROR_INIT;
@@ -53,6 +54,46 @@ Test(records_error, where_grows_outward) {
     cs_error_where(&err, "%s", text);
     cr_assert_eq(strlen(err.where), sizeof err.where - 1);
     cr_assert_str_eq(err.where + sizeof err.where - 4, "...");
+}
+
+/* Both halves fit by themselves, and the cut falls into the middle of a character of the second. */
+Test(records_error, where_is_cut_between_characters) {
+    for (size_t shift = 0; shift < 4; shift++) {
+        cs_error err = CS_ERROR_INIT;
+        char outer[220];
+        memset(outer, 'p', sizeof outer);
+        outer[200 + shift] = '\0';
+        (void)cs_fail(&err, CS_CODE_IO, "x");
+        for (int i = 0; i < 15; i++)
+            memcpy(err.where + 4 * i, "\xF0\x9F\x98\x80", 5);
+        cs_error_where(&err, "%s", outer);
+        size_t len = strlen(err.where);
+        cr_assert(cs_utf8_valid(cs_view_of(err.where)), "%s", err.where);
+        cr_assert_str_eq(err.where + len - 3, "...");
+        cr_assert_geq(len, sizeof err.where - 4);
+    }
+}
+
+Test(records_error, more_is_said_at_the_end_of_the_message) {
+    cs_error err = CS_ERROR_INIT;
+    (void)cs_fail(&err, CS_CODE_IO, "first");
+    cs_error_also(&err, "; then %d", 2);
+    cr_assert_str_eq(err.message, "first; then 2");
+    cs_error_also(NULL, "nothing");
+
+    /* What is exactly as long as may be stays; one byte more is cut. */
+    char text[sizeof err.message];
+    memset(text, 'p', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    (void)cs_fail(&err, CS_CODE_IO, "x");
+    cs_error_also(&err, "%.*s", (int)sizeof text - 2, text);
+    cr_assert_eq(strlen(err.message), sizeof err.message - 1);
+    cr_assert_str_eq(err.message + sizeof err.message - 4, "ppp");
+    (void)cs_fail(&err, CS_CODE_IO, "x");
+    cs_error_also(&err, "%s", text);
+    cr_assert_eq(strlen(err.message), sizeof err.message - 1);
+    cr_assert_str_eq(err.message + sizeof err.message - 5, "p...");
+    cr_assert_eq(err.code, CS_CODE_IO);
 }
 
 Test(records_error, an_argument_may_point_into_the_error_itself) {

@@ -67,6 +67,7 @@ Test(records_message, what_is_no_message_is_refused) {
     refused(REQUEST, BYTES("\x0a\x01\x03"), CS_CODE_MESSAGE_MALFORMED, "");             /* text for a number */
     refused(REQUEST, BYTES("\x10\x03"), CS_CODE_MESSAGE_MALFORMED, "");                 /* a number for text */
     refused(REQUEST, BYTES("\x50\x03"), CS_CODE_MESSAGE_MALFORMED, "");                 /* a number for a message */
+    refused(RESPONSE, BYTES("\x52\x03\x22\x01\x01"), CS_CODE_MESSAGE_MALFORMED, "");     /* text for a bool */
     refused(REQUEST, BYTES("\x12\xff\xff\xff\xff\x0f"), CS_CODE_MESSAGE_MALFORMED, ""); /* 4 GiB of text */
     refused(REQUEST, BYTES("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), CS_CODE_MESSAGE_MALFORMED, "");
     refused(&plimsoll__v1__module_row__descriptor, BYTES("\x0a\x07\0\0\0\0\0\0\0"), CS_CODE_MESSAGE_MALFORMED, "");
@@ -357,6 +358,48 @@ Test(records_message, only_output_and_artifacts_are_not_text) {
         const expectation *e = &expectations[i];
         cr_assert_eq(cs_field_is_text(e->type, field_of(e->type, e->field)), e->text, "%s", e->field);
     }
+}
+
+/* The decoder and the encoder know these types and no others. */
+static void check_types(const ProtobufCMessageDescriptor *type) {
+    for (unsigned f = 0; f < type->n_fields; f++) {
+        const ProtobufCFieldDescriptor *field = &type->fields[f];
+        const bool repeated = field->label == PROTOBUF_C_LABEL_REPEATED;
+        const char *name = field->name;
+        switch (field->type) {
+        case PROTOBUF_C_TYPE_MESSAGE:
+            cr_assert_neq((const void *)field->descriptor, (const void *)type, "%s nests in itself", name);
+            check_types(field->descriptor);
+            break;
+        case PROTOBUF_C_TYPE_BYTES:
+        case PROTOBUF_C_TYPE_DOUBLE:
+            break;
+        case PROTOBUF_C_TYPE_BOOL:
+        case PROTOBUF_C_TYPE_INT32:
+        case PROTOBUF_C_TYPE_UINT32:
+        case PROTOBUF_C_TYPE_INT64:
+        case PROTOBUF_C_TYPE_UINT64:
+        case PROTOBUF_C_TYPE_ENUM:
+            cr_assert_not(repeated, "%s.%s", type->short_name, name);
+            break;
+        default:
+            cr_assert_fail("%s.%s is of type %d", type->short_name, name, (int)field->type);
+        }
+    }
+}
+
+Test(records_message, the_schema_has_only_types_that_are_handled) {
+    const ProtobufCMessageDescriptor *const all[] = {
+        &plimsoll__v1__describe_request__descriptor,       &plimsoll__v1__describe_response__descriptor,
+        &plimsoll__v1__run_request__descriptor,            &plimsoll__v1__run_response__descriptor,
+        &plimsoll__v1__open_session_request__descriptor,   &plimsoll__v1__open_session_response__descriptor,
+        &plimsoll__v1__session_run_request__descriptor,    &plimsoll__v1__session_run_response__descriptor,
+        &plimsoll__v1__close_session_request__descriptor,  &plimsoll__v1__close_session_response__descriptor,
+        &plimsoll__v1__not_dispatched__descriptor,         &plimsoll__v1__session_ended__descriptor,
+        &plimsoll__v1__unanswered_call__descriptor,
+    };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        check_types(all[i]);
 }
 
 Test(records_message, kinds_of_results_have_the_words_of_the_digests) {

@@ -63,6 +63,28 @@ Test(records_text, utf8_table) {
     cr_assert(cs_utf8_valid(cs_view_bytes(NULL, 0)));
 }
 
+Test(records_text, decimal) {
+    const struct {
+        uint64_t value;
+        const char *text;
+    } numbers[] = {{0, "0"},         {9, "9"},         {10, "10"},
+                   {99, "99"},       {100, "100"},     {4294967296, "4294967296"},
+                   {UINT64_MAX, "18446744073709551615"}, {10000000000000000000u, "10000000000000000000"}};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        cs_decimal decimal = cs_decimal_u64(numbers[i].value);
+        cr_assert(cs_view_is(cs_decimal_view(&decimal), numbers[i].text), "%s", numbers[i].text);
+    }
+    const struct {
+        int64_t value;
+        const char *text;
+    } signed_numbers[] = {{0, "0"}, {7, "7"}, {-1, "-1"}, {-10, "-10"}, {INT64_MAX, "9223372036854775807"},
+                          {INT64_MIN, "-9223372036854775808"}};
+    for (size_t i = 0; i < sizeof signed_numbers / sizeof signed_numbers[0]; i++) {
+        cs_decimal decimal = cs_decimal_i64(signed_numbers[i].value);
+        cr_assert(cs_view_is(cs_decimal_view(&decimal), signed_numbers[i].text), "%s", signed_numbers[i].text);
+    }
+}
+
 Test(records_text, hexadecimal) {
     const uint8_t bytes[] = {0x00, 0x7f, 0x80, 0xff, 0xa5};
     char out[11];
@@ -194,4 +216,16 @@ Test(records_text, the_smallest_arrays_hold_what_fits) {
     cr_assert_str_eq(out, "...");
     cs_escape_short(cs_view_of("abc"), out, 4);
     cr_assert_str_eq(out, "abc");
+}
+
+Test(records_text, a_text_is_cut_between_characters) {
+    const cs_view text = cs_view_of("a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80z");
+    static const size_t want[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 11, 11};
+    for (size_t max = 0; max < sizeof want / sizeof *want; max++) {
+        cs_view cut = cs_utf8_cut(text, max);
+        cr_expect_eq(cut.len, want[max], "%zu: %zu", max, cut.len);
+        cr_expect_eq(cut.ptr, text.ptr);
+    }
+    /* What is no text is cut as well, to nothing at the worst. */
+    cr_expect_eq(cs_utf8_cut(cs_view_of("\x80\x80\x80\x80"), 2).len, 0);
 }

@@ -1,8 +1,9 @@
 /* cs_message_view: the same message as cs_message_decode gives, without a copy and within the same bound. */
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "records/digest.h"
+#include "records/message.h"
 #include "tests/support/expect.h"
 
 #define REQUEST (&plimsoll__v1__run_request__descriptor)
@@ -10,7 +11,7 @@
 
 #define BYTES(literal) cs_view_bytes(literal, sizeof(literal) - 1)
 
-/* {protocol: 3, minimum_isolation: "vm", javascript: {code: "abc"}, 99: 1} */
+/* {protocol: 3, minimum_isolation: "vm", javascript: {code: "abc"}}, and {99: 1} behind it */
 #define PLAIN                                                                                                          \
     "\x08\x03\x12\x02vm\x52\x05\x0a\x03"                                                                               \
     "abc"
@@ -66,8 +67,9 @@ Test(records_view, two_messages_live_in_one_arena) {
 Test(records_view, a_refusal_leaves_no_message_and_a_good_arena) {
     cs_error err = CS_ERROR_INIT;
     const ProtobufCMessage *message = (const ProtobufCMessage *)&err;
-    EXPECT_CODE(cs_message_view(REQUEST, BYTES("\x52\x05\x0a\x03"
-                                               "ab"),
+    EXPECT_CODE(cs_message_view(REQUEST,
+                                BYTES("\x52\x05\x0a\x03"
+                                      "ab"),
                                 arena, &message, &err),
                 err, CS_FAILED, CS_CODE_MESSAGE_MALFORMED);
     cr_assert_null(message);
@@ -85,8 +87,7 @@ Test(records_view, coverage_of_a_view_finds_what_that_of_a_copy_finds) {
                 CS_CODE_MESSAGE_UNKNOWN_FIELD);
     /* The floor comes twice, and the one that counts stands where a canonical encoder would not have put it. */
     const cs_view twice = BYTES("\x08\x03\x12\x02vm\x12\x02vm");
-    EXPECT_CODE(cs_message_coverage(viewed(REQUEST, twice), twice, &err), err, CS_FAILED,
-                CS_CODE_MESSAGE_NONCANONICAL);
+    EXPECT_CODE(cs_message_coverage(viewed(REQUEST, twice), twice, &err), err, CS_FAILED, CS_CODE_MESSAGE_NONCANONICAL);
     EXPECT_WHERE(err, "byte 6");
     /* The same message beside other bytes than its own: they are compared. */
     EXPECT_OK(cs_message_coverage(viewed(REQUEST, BYTES(PLAIN)),

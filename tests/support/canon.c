@@ -187,7 +187,7 @@ static void put_step(pieces *p, const Plimsoll__V1__StepResult *step) {
 
 static void put_project_result(pieces *p, const Plimsoll__V1__ProjectResult *result) {
     put_word(p, "kind", "project");
-    put_signed(p, "outcome", (int64_t)result->outcome);
+    put_signed(p, "outcome", (int32_t)result->outcome); /* C has no enum of negative numbers; the wire has */
     put_bytes(p, "outcome_detail", result->outcome_detail);
     put_bool(p, "artifacts_truncated", result->artifacts_truncated);
     put_count(p, "steps", result->n_steps);
@@ -202,7 +202,7 @@ static void put_project_result(pieces *p, const Plimsoll__V1__ProjectResult *res
 
 static void put_module_result(pieces *p, const Plimsoll__V1__ModuleResult *result) {
     put_word(p, "kind", "module");
-    put_signed(p, "outcome", (int64_t)result->outcome);
+    put_signed(p, "outcome", (int32_t)result->outcome); /* C has no enum of negative numbers; the wire has */
     put_bytes(p, "outcome_detail", result->outcome_detail);
     put_signed(p, "width", result->width);
     put_bytes(p, "stdout", result->stdout);

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -17,6 +18,7 @@
 #define MAX_HEAD (64u * 1024u)
 #define MAX_BODY (16u * 1024u * 1024u)
 #define CHUNK 16384u
+#define DRIP_MS 20
 
 struct peer {
     const peer_step *steps;
@@ -96,6 +98,14 @@ static bool split_head(cs_buf *got, peer_request *request) {
     return request->head != NULL && cs_buf_append(&request->body, got->ptr + len, got->len - len);
 }
 
+/* Read and forget exactly so many bytes, when they come. */
+static void read_some(const wire *w, size_t enough) {
+    char chunk[CHUNK];
+    size_t len = 1;
+    for (; enough > 0 && len > 0; enough -= len)
+        len = receive(w, chunk, enough < sizeof chunk ? enough : sizeof chunk);
+}
+
 static void read_request(const wire *w, peer_request *request) {
     char chunk[CHUNK];
     cs_buf got = CS_BUF_INIT(MAX_HEAD);
@@ -124,26 +134,56 @@ static bool put_id(const peer_request *request, bool capitals, cs_buf *out) {
     return cs_buf_text(out, id);
 }
 
-static bool expand(const peer_step *step, const peer_request *request, cs_buf *out) {
+/* What one answer is made from. */
+typedef struct script {
+    const peer_step *step;
+    const peer_request *request;
+    const peer_request *before; /* of the connection before; NULL for the first */
+} script;
+
+/* Write what stands for the placeholder at `at`, and how long that is; 0 when there is none. */
+static size_t put_place(const script *a, const char *at, cs_buf *out, bool *fine) {
+    if (strncmp(at, "{id}", 4) == 0 || strncmp(at, "{ID}", 4) == 0) {
+        *fine = put_id(a->request, at[1] == 'I', out);
+        return 4;
+    }
+    if (strncmp(at, "{old}", 5) == 0) {
+        *fine = a->before == NULL || put_id(a->before, false, out);
+        return 5;
+    }
+    if (strncmp(at, "{length}", 8) == 0) {
+        *fine = cs_buf_printf(out, "%zu", a->step->body.len);
+        return 8;
+    }
+    return 0;
+}
+
+static bool expand(const script *a, cs_buf *out) {
     bool fine = true;
-    for (const char *at = step->head; fine && *at != '\0'; at++) {
-        if (strncmp(at, "{id}", 4) == 0 || strncmp(at, "{ID}", 4) == 0) {
-            fine = put_id(request, at[1] == 'I', out);
-            at += 3;
-        } else if (strncmp(at, "{length}", 8) == 0) {
-            fine = cs_buf_printf(out, "%zu", step->body.len);
-            at += 7;
-        } else {
-            fine = cs_buf_byte(out, (uint8_t)*at);
-        }
+    for (const char *at = a->step->head; fine && *at != '\0';) {
+        size_t len = *at == '{' ? put_place(a, at, out, &fine) : 0;
+        if (len == 0) fine = cs_buf_byte(out, (uint8_t)*at);
+        at += len == 0 ? 1 : len;
     }
     return fine;
 }
 
-static void send_answer(const wire *w, const peer_step *step, const peer_request *request) {
+/* False when the other side or peer_stop came first. */
+static bool drip(const wire *w, cs_view bytes) {
+    const int pause_ms = DRIP_MS;
+    for (size_t i = 0; i < bytes.len; i++) {
+        struct pollfd stop = {.fd = w->stop, .events = POLLIN};
+        if (!send_all(w, cs_view_bytes(bytes.ptr + i, 1)) || poll(&stop, 1, pause_ms) != 0) return false;
+    }
+    return true;
+}
+
+static void send_answer(const wire *w, const script *a) {
+    const peer_step *step = a->step;
     if (step->head == NULL) return;
     cs_buf head = CS_BUF_INIT(MAX_BODY);
-    bool sent = expand(step, request, &head) && send_all(w, cs_buf_view(&head)) && send_all(w, step->body);
+    bool sent = expand(a, &head) && send_all(w, cs_buf_view(&head)) &&
+                (step->end == PEER_DRIP ? drip(w, step->body) : send_all(w, step->body));
     while (sent && step->end == PEER_FLOOD && step->body.len > 0)
         sent = send_all(w, step->body);
     cs_buf_free(&head);
@@ -162,7 +202,7 @@ static void end_connection(const wire *w, peer_end end) {
         return;
     }
     if (end != PEER_STALL) {
-        if (w->ssl != NULL) (void)SSL_shutdown(w->ssl);
+        if (w->ssl != NULL && end != PEER_CUT) (void)SSL_shutdown(w->ssl);
         (void)shutdown(w->fd, SHUT_WR);
     }
     drain(w);
@@ -175,6 +215,12 @@ static bool begin_tls(wire *w, SSL_CTX *tls) {
     if (tls == NULL) return true;
     w->ssl = SSL_new(tls);
     return w->ssl != NULL && SSL_set_fd(w->ssl, w->fd) == 1 && ready(w, POLLIN) && SSL_accept(w->ssl) == 1;
+}
+
+/* A listening socket of -1 is one that poll takes no notice of. */
+static void listen_no_more(peer *p) {
+    if (p->listening >= 0) close(p->listening);
+    p->listening = -1;
 }
 
 static void serve(peer *p, int fd) {
@@ -190,9 +236,13 @@ static void serve(peer *p, int fd) {
     request->body = CS_BUF_INIT(MAX_BODY);
 
     wire w = {.fd = fd, .stop = p->stop, .ssl = NULL};
-    if (request->head != NULL && begin_tls(&w, p->tls)) {
-        if (!step->unread) read_request(&w, request);
-        send_answer(&w, step, request);
+    SSL_CTX *tls = step->tls != NULL ? step->tls : p->tls;
+    if (request->head != NULL && begin_tls(&w, step->plain ? NULL : tls)) {
+        if (step->enough > 0) read_some(&w, step->enough);
+        if (!step->unread && step->enough == 0) read_request(&w, request);
+        if (step->end == PEER_DIE) listen_no_more(p);
+        const script answer = {step, request, index > 0 ? request - 1 : NULL};
+        send_answer(&w, &answer);
         end_connection(&w, step->end);
     }
     SSL_free(w.ssl);
@@ -207,13 +257,18 @@ static void *work(void *data) {
     sigaddset(&pipe_signal, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &pipe_signal, NULL);
 
-    struct pollfd fds[2] = {{.fd = p->listening, .events = POLLIN}, {.fd = p->stop, .events = POLLIN}};
     for (;;) {
+        struct pollfd fds[2] = {{.fd = p->listening, .events = POLLIN}, {.fd = p->stop, .events = POLLIN}};
         if (poll(fds, 2, -1) < 0) continue;
         /* Connections first, so that one that waits when peer_stop is called is still counted. */
         if (fds[0].revents != 0) {
             int fd = accept4(p->listening, NULL, NULL, SOCK_CLOEXEC);
-            if (fd >= 0) serve(p, fd);
+            if (fd >= 0) {
+                /* A body shall not wait until its head is acknowledged. */
+                const int on = 1;
+                (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+                serve(p, fd);
+            }
         } else if (fds[1].revents != 0) {
             return NULL;
         }

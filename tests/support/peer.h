@@ -15,14 +15,20 @@ typedef enum peer_end {
     PEER_CLOSE, /* end the stream properly, and wait for the other side to end its own */
     PEER_RESET, /* drop the connection with a TCP reset */
     PEER_STALL, /* send nothing more, and hold the connection until the other side or peer_stop ends it */
-    PEER_FLOOD  /* send the body again and again until the other side or peer_stop ends it */
+    PEER_FLOOD, /* send the body again and again until the other side or peer_stop ends it */
+    PEER_DRIP,  /* send the body a byte at a time, with pauses; then as PEER_CLOSE */
+    PEER_CUT,   /* end the TCP stream properly, but not the TLS in it */
+    PEER_DIE    /* listen no more from before the answer on; then as PEER_CLOSE */
 } peer_end;
 
 /* What to do with one connection. All pointers are borrowed until peer_stop. */
 typedef struct peer_step {
-    bool unread; /* do not read the request before answering */
-    /* Sent as it is, but for {id} (the request's id), {ID} (in capitals) and {length} (of the body).
-     * NULL: nothing is sent. */
+    bool unread;   /* do not read the request before answering */
+    size_t enough; /* read so many bytes of the request and no more; 0: all of it */
+    SSL_CTX *tls;  /* for this connection, instead of the peer's; NULL: the peer's */
+    bool plain;    /* for this connection no TLS, whatever the peer has */
+    /* Sent as it is, but for {id} (the request's id), {ID} (in capitals), {old} (the id of the connection
+     * before) and {length} (of the body). NULL: nothing is sent. */
     const char *head;
     cs_view body; /* sent behind the head, untouched */
     peer_end end;

@@ -1,0 +1,127 @@
+/* Did the work succeed? One passing case a kind, and twins in which one thing differs. */
+#include <criterion/criterion.h>
+
+#include "records/success.h"
+#include "tests/support/expect.h"
+
+#define OUTCOME(name) PLIMSOLL__V1__PROJECT_OUTCOME__PROJECT_OUTCOME_##name
+
+/* A project of one step and one artifact that went well, on the stack. */
+typedef struct scene {
+    cs_run_request request;
+    cs_run_response response;
+    Plimsoll__V1__ProjectRun asked;
+    Plimsoll__V1__ProjectResult given;
+    Plimsoll__V1__StepResult step;
+    Plimsoll__V1__StepResult *steps[1];
+    Plimsoll__V1__Artifact artifact;
+    Plimsoll__V1__Artifact *artifacts[1];
+    ProtobufCBinaryData texts[2];
+    Plimsoll__V1__JavaScriptResult javascript;
+    Plimsoll__V1__ModuleResult module;
+    Plimsoll__V1__ModuleRowResult row;
+    Plimsoll__V1__ModuleRowResult *rows[1];
+} scene;
+
+static void project(scene *s) {
+    *s = (scene){.request = PLIMSOLL__V1__RUN_REQUEST__INIT,
+                 .response = PLIMSOLL__V1__RUN_RESPONSE__INIT,
+                 .asked = PLIMSOLL__V1__PROJECT_RUN__INIT,
+                 .given = PLIMSOLL__V1__PROJECT_RESULT__INIT,
+                 .step = PLIMSOLL__V1__STEP_RESULT__INIT,
+                 .artifact = PLIMSOLL__V1__ARTIFACT__INIT};
+    s->steps[0] = &s->step;
+    s->artifacts[0] = &s->artifact;
+    s->asked.steps = &s->texts[0];
+    s->asked.artifacts = &s->texts[1];
+    s->asked.n_steps = s->asked.n_artifacts = s->given.n_steps = s->given.n_artifacts = 1;
+    s->given.steps = s->steps;
+    s->given.artifacts = s->artifacts;
+    s->given.outcome = OUTCOME(COMPLETED);
+    s->request.payload_case = PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_PROJECT;
+    s->request.project = &s->asked;
+    s->response.result_case = PLIMSOLL__V1__RUN_RESPONSE__RESULT_PROJECT;
+    s->response.project = &s->given;
+}
+
+static void javascript(scene *s) {
+    *s = (scene){.request = PLIMSOLL__V1__RUN_REQUEST__INIT,
+                 .response = PLIMSOLL__V1__RUN_RESPONSE__INIT,
+                 .javascript = PLIMSOLL__V1__JAVA_SCRIPT_RESULT__INIT};
+    s->request.payload_case = PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_JAVASCRIPT;
+    s->response.result_case = PLIMSOLL__V1__RUN_RESPONSE__RESULT_JAVASCRIPT;
+    s->response.javascript = &s->javascript;
+}
+
+static void module(scene *s) {
+    *s = (scene){.request = PLIMSOLL__V1__RUN_REQUEST__INIT,
+                 .response = PLIMSOLL__V1__RUN_RESPONSE__INIT,
+                 .module = PLIMSOLL__V1__MODULE_RESULT__INIT,
+                 .row = PLIMSOLL__V1__MODULE_ROW_RESULT__INIT};
+    s->rows[0] = &s->row;
+    s->module.runs = s->rows;
+    s->module.n_runs = 1;
+    s->module.outcome = OUTCOME(COMPLETED);
+    s->request.payload_case = PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_MODULE;
+    s->response.result_case = PLIMSOLL__V1__RUN_RESPONSE__RESULT_MODULE;
+    s->response.module = &s->module;
+}
+
+static void expect_failed(const scene *s, const char *where) {
+    cs_error err = CS_ERROR_INIT;
+    EXPECT_CODE(cs_work_succeeded(&s->request, &s->response, &err), err, CS_FAILED, CS_CODE_WORK_FAILED);
+    cr_expect_str_eq(err.where, where);
+}
+
+static void expect_succeeded(const scene *s) {
+    cs_error err = CS_ERROR_INIT;
+    EXPECT_OK(cs_work_succeeded(&s->request, &s->response, &err), err);
+}
+
+Test(records_success, project) {
+    scene s;
+    project(&s);
+    expect_succeeded(&s);
+    s.step.exit_code = 1;
+    expect_failed(&s, "steps[0]");
+    project(&s);
+    s.step.timed_out = 1;
+    expect_failed(&s, "steps[0]");
+    project(&s);
+    s.given.outcome = OUTCOME(SETUP_FAILED);
+    expect_failed(&s, "");
+    project(&s);
+    s.asked.n_steps = 2; /* the second was never run */
+    expect_failed(&s, "");
+    project(&s);
+    s.given.n_artifacts = 0;
+    expect_failed(&s, "");
+    project(&s);
+    s.request.payload_case = PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_JAVASCRIPT;
+    expect_failed(&s, "");
+}
+
+Test(records_success, javascript) {
+    scene s;
+    javascript(&s);
+    expect_succeeded(&s);
+    s.javascript.exit_code = 3;
+    expect_failed(&s, "");
+    javascript(&s);
+    s.javascript.timed_out = 1;
+    expect_failed(&s, "");
+    javascript(&s);
+    s.response.result_case = PLIMSOLL__V1__RUN_RESPONSE__RESULT__NOT_SET;
+    expect_failed(&s, "");
+}
+
+Test(records_success, module) {
+    scene s;
+    module(&s);
+    expect_succeeded(&s);
+    s.row.status = 2;
+    expect_failed(&s, "runs[0]");
+    module(&s);
+    s.module.outcome = OUTCOME(TIMED_OUT);
+    expect_failed(&s, "");
+}

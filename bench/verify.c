@@ -11,8 +11,11 @@
 #include <openssl/evp.h>
 #include <sodium.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define ROUNDS 7
 
 typedef struct measured {
     double seconds; /* processor time */
@@ -45,17 +48,26 @@ static double limit_seconds(const cs_bench *bench, const cs_bench_run *run, unsi
         bench_fail("pae", NULL);
     }
     const uint8_t *key = bench->trust.keys[0].bytes;
+    /* One context for all, as a careful user of OpenSSL has it: the limit is not to look lower than it is. */
+    EVP_MD *sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    if (sha256 == NULL || context == NULL) {
+        bench_fail("limit", NULL);
+    }
     uint8_t out[EVP_MAX_MD_SIZE];
-    unsigned out_len = 0;
     const double start = bench_cpu_seconds();
     for (unsigned i = 0; i < count; i++) {
         if (crypto_sign_verify_detached(envelope.signature, pae.ptr, pae.len, key) != 0 ||
-            EVP_Digest(run->request.ptr, run->request.len, out, &out_len, EVP_sha256(), NULL) != 1 ||
-            EVP_Digest(run->response.ptr, run->response.len, out, &out_len, EVP_sha256(), NULL) != 1) {
+            EVP_DigestInit_ex2(context, sha256, NULL) != 1 ||
+            EVP_DigestUpdate(context, run->request.ptr, run->request.len) != 1 ||
+            EVP_DigestUpdate(context, run->response.ptr, run->response.len) != 1 ||
+            EVP_DigestFinal_ex(context, out, NULL) != 1) {
             bench_fail("limit", NULL);
         }
     }
     const double seconds = bench_cpu_seconds() - start;
+    EVP_MD_CTX_free(context);
+    EVP_MD_free(sha256);
     cs_buf_free(&pae);
     cs_envelope_free(&envelope);
     return seconds;
@@ -71,6 +83,41 @@ static void write_bundle_line(FILE *out, const cs_bench_run *run) {
         bench_fail("bundle", NULL);
     }
     cs_buf_free(&line);
+}
+
+static int by_value(const void *a, const void *b) {
+    const double x = *(const double *)a;
+    const double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double values[ROUNDS]) {
+    qsort(values, ROUNDS, sizeof values[0], by_value);
+    return values[ROUNDS / 2];
+}
+
+/* Limit, ledger and bundle in turn, several times, so that what else the machine does meets all three. */
+static void report(const cs_bench *bench, const char *what, const cs_bench_run *run, unsigned count,
+                   const char *const paths[2]) {
+    double seconds[3][ROUNDS];
+    for (size_t r = 0; r < ROUNDS; r++) {
+        seconds[2][r] = limit_seconds(bench, run, count);
+        for (size_t i = 0; i < 2; i++) {
+            const measured ours = verify_file(bench, paths[i]);
+            if (ours.runs != count) {
+                bench_fail("not every run was verified", NULL);
+            }
+            seconds[i][r] = ours.seconds;
+        }
+    }
+    static const char *const names[] = {"ledger", "bundle"};
+    const double mb = (double)(run->request.len + run->response.len) * count / 1e6;
+    const double limit = median(seconds[2]);
+    for (size_t i = 0; i < 2; i++) {
+        const double ours = median(seconds[i]);
+        printf("verify %s, %-14s %8.0f /s %6.0f MB/s   signature + hash %6.0f /s %6.0f MB/s   ratio %.2f\n", names[i],
+               what, count / ours, mb / ours, count / limit, mb / limit, limit / ours);
+    }
 }
 
 static void measure(cs_bench *bench, const char *what, unsigned count, size_t artifact) {
@@ -98,16 +145,8 @@ static void measure(cs_bench *bench, const char *what, unsigned count, size_t ar
     cs_ledger_close(ledger);
     fclose(bundle);
 
-    const double limit = limit_seconds(bench, &run, count);
-    const double mb = (double)(run.request.len + run.response.len) * count / 1e6;
     const char *const paths[] = {ledger_path, bundle_path};
-    const char *const names[] = {"ledger", "bundle"};
-    for (size_t i = 0; i < 2; i++) {
-        const measured ours = verify_file(bench, paths[i]);
-        printf("verify %s, %-14s %8.0f /s %6.0f MB/s   signature + hash %6.0f /s %6.0f MB/s   ratio %.2f\n", names[i],
-               what, (double)ours.runs / ours.seconds, mb / ours.seconds, count / limit, mb / limit,
-               limit / ours.seconds);
-    }
+    report(bench, what, &run, count, paths);
     bench_run_free(&run);
     unlink(ledger_path);
     unlink(bundle_path);

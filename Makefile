@@ -65,6 +65,8 @@ help:
 	@echo 'make            build everything below $(BUILD)/'
 	@echo 'make test       build and run all tests (ONLY=records: one folder)'
 	@echo 'make lint       include directions, clang-tidy, cppcheck'
+	@echo 'make fuzz       libFuzzer on every parser, SECONDS=20 each (TARGET=line: one; needs clang)'
+	@echo 'make coverage   lines of records/ and verify/ that the tests reach (ONLY=verify: those of one folder)'
 	@echo 'make memcheck   valgrind on verify and run'
 	@echo 'make bench      measure, each figure beside its limit'
 	@echo 'make install    DESTDIR, PREFIX (default /usr/local)'
@@ -112,8 +114,8 @@ include examples/cartpole/cartpole.mk
 # ---- tests ---------------------------------------------------------------------------------------
 
 # One Criterion program holds the tests of all folders; ONLY=folder builds a smaller one.
-TEST_FOLDERS = $(if $(ONLY),$(ONLY),records verify harness replay cli localdaemon cartpole)
-TEST_SRC = $(foreach f,$(TEST_FOLDERS),$(wildcard tests/$(f)/*.c))
+TEST_FOLDERS = $(if $(ONLY),$(ONLY),records verify harness replay hostile cli localdaemon cartpole alloc)
+TEST_SRC = $(foreach f,$(TEST_FOLDERS),$(wildcard tests/$(f)/*.c)) $(if $(filter alloc,$(ONLY)),tests/verify/raw_ledger.c)
 # A library, so that a program of one folder takes only what its tests use.
 TEST_SUPPORT = $(call lib,testsupport)
 $(TEST_SUPPORT): $(call obj,$(wildcard tests/support/*.c))
@@ -121,13 +123,15 @@ TEST_LIBS_records = $(call lib,records)
 TEST_LIBS_verify = $(VERIFY_LIBS)
 TEST_LIBS_harness = $(HARNESS_LIBS)
 TEST_LIBS_replay = $(REPLAY_LIBS)
+TEST_LIBS_hostile = $(REPLAY_LIBS)
 TEST_LIBS_cli = $(HARNESS_LIBS)
 TEST_LIBS_localdaemon = $(call lib,localdaemon) $(call lib,records)
+TEST_LIBS_alloc = $(HARNESS_LIBS)
 TEST_LIBS_cartpole = $(call lib,records)
 TEST_LIBS = $(if $(ONLY),$(TEST_LIBS_$(ONLY)),$(call lib,localdaemon) $(REPLAY_LIBS))
 TEST_PROGRAM = $(BUILD)/tests/countersign-tests$(if $(ONLY),-$(ONLY))
 # The programs that the tests of a folder start.
-TEST_NEEDS = $(if $(filter records verify harness,$(ONLY)),,$(BINARIES) cartpole)
+TEST_NEEDS = $(if $(filter records verify harness hostile alloc,$(ONLY)),,$(BINARIES) cartpole)
 
 $(TEST_PROGRAM): $(call obj,$(TEST_SRC)) $(TEST_SUPPORT) $(TEST_LIBS)
 	@mkdir -p $(@D)
@@ -168,13 +172,29 @@ bench: $(BUILD)/countersign-bench $(BINARIES)
 memcheck: $(BINARIES) cartpole
 	sh tests/memcheck.sh $(BUILD)
 
+# ---- coverage ------------------------------------------------------------------------------------
+
+COVERAGE = $(BUILD)/coverage
+
+# Without optimisation, so that every line keeps code of its own. A process that a signal ends leaves no counts.
+.PHONY: coverage
+coverage:
+	find $(COVERAGE)/obj -name '*.gcda' -delete 2>/dev/null || true
+	$(MAKE) BUILD=$(COVERAGE) CFLAGS='-O0 -g --coverage' test
+	sh tests/coverage.sh $(COVERAGE) $(SRC_records) $(SRC_verify)
+
+# ---- fuzzing --------------------------------------------------------------------------------------
+
+include tests/fuzz/fuzz.mk
+
 # ---- the rest ------------------------------------------------------------------------------------
 
 PREFIX ?= /usr/local
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
-	install -m 0755 $(BUILD)/countersign $(BUILD)/countersign-verify $(DESTDIR)$(PREFIX)/bin/
-	install -m 0644 docs/countersign.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/man/man1"
+	install -m 0755 "$(BUILD)/countersign" "$(BUILD)/countersign-verify" "$(DESTDIR)$(PREFIX)/bin/"
+	install -m 0644 docs/countersign.1 "$(DESTDIR)$(PREFIX)/share/man/man1/"
+	ln -sf countersign.1 "$(DESTDIR)$(PREFIX)/share/man/man1/countersign-verify.1"
 
 clean:
 	rm -rf $(BUILD)

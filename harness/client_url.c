@@ -52,13 +52,15 @@ static cs_result check_text(const char *url, cs_error *err) {
     return CS_OK;
 }
 
-static bool split(const char *text, url_parts *parts) {
+static CURLUcode split(const char *text, url_parts *parts) {
     parts->url = curl_url();
-    return parts->url != NULL && curl_url_set(parts->url, CURLUPART_URL, text, 0) == CURLUE_OK &&
-           curl_url_get(parts->url, CURLUPART_SCHEME, &parts->scheme, 0) == CURLUE_OK &&
-           curl_url_get(parts->url, CURLUPART_HOST, &parts->host, 0) == CURLUE_OK &&
-           curl_url_get(parts->url, CURLUPART_PORT, &parts->port, CURLU_DEFAULT_PORT) == CURLUE_OK &&
-           curl_url_get(parts->url, CURLUPART_URL, &parts->whole, CURLU_NO_DEFAULT_PORT) == CURLUE_OK;
+    if (parts->url == NULL) return CURLUE_OUT_OF_MEMORY;
+    CURLUcode code = curl_url_set(parts->url, CURLUPART_URL, text, 0);
+    if (code == CURLUE_OK) code = curl_url_get(parts->url, CURLUPART_SCHEME, &parts->scheme, 0);
+    if (code == CURLUE_OK) code = curl_url_get(parts->url, CURLUPART_HOST, &parts->host, 0);
+    if (code == CURLUE_OK) code = curl_url_get(parts->url, CURLUPART_PORT, &parts->port, CURLU_DEFAULT_PORT);
+    if (code == CURLUE_OK) code = curl_url_get(parts->url, CURLUPART_URL, &parts->whole, CURLU_NO_DEFAULT_PORT);
+    return code;
 }
 
 /* The host as libcurl will connect to it: it has already written 127.1 or 0x7f000001 as 127.0.0.1. */
@@ -110,8 +112,11 @@ cs_result cs_client_url_check(const cs_client_config *config, cs_client *client,
     cs_result result = check_text(text, err);
     if (result != CS_OK) return result;
     url_parts parts = {0};
-    if (split(text, &parts))
+    CURLUcode code = split(text, &parts);
+    if (code == CURLUE_OK)
         result = check_parts(config, &parts, client, err);
+    else if (code == CURLUE_OUT_OF_MEMORY)
+        result = cs_fail(err, CS_CODE_NO_MEMORY, "no memory for a client");
     else
         result = cs_fail(err, CS_CODE_UNSENT_URL,
                          "the daemon's URL is not one; write it as http://HOST:PORT or https://HOST");

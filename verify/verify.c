@@ -244,7 +244,10 @@ static cs_result prepare(walk *w, cs_error *err) {
     w->work.statement = CS_BUF_INIT(WORK_BYTES);
     w->work.hash = cs_sha256_new();
     w->work.arena = cs_arena_new();
-    if (w->work.hash == NULL || w->work.arena == NULL) return cs_fail(err, CS_CODE_NO_MEMORY, "no memory to verify");
+    /* With the room for them set aside, a statement that does not fit later is too long, and nothing else. */
+    if (w->work.hash == NULL || w->work.arena == NULL || !cs_buf_reserve(&w->work.signed_bytes, WORK_BYTES) ||
+        !cs_buf_reserve(&w->work.statement, WORK_BYTES))
+        return cs_fail(err, CS_CODE_NO_MEMORY, "no memory to verify");
     return cs_memory_open(&w->memory, err);
 }
 

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #define MAX_SEEN 64u
-#define MAX_HEAD (64u * 1024u)
-#define MAX_BODY (16u * 1024u * 1024u)
+#define MAX_HEAD ((size_t)64 * 1024)
+#define MAX_BODY ((size_t)16 * 1024 * 1024)
 #define CHUNK 16384u
 #define DRIP_MS 20
 

@@ -28,7 +28,7 @@ typedef struct shown_path {
 } shown_path;
 
 static shown_path show_side_file(const cs_run_report *report) {
-    shown_path shown;
+    shown_path shown = {.text = ""};
     cs_escape_short(cs_view_of(report->side_file), shown.text, sizeof shown.text);
     return shown;
 }

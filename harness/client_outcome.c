@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "records/protojson.h"
+#include "records/text.h"
 
 #define REASON_NONE PLIMSOLL__V1__NOT_DISPATCHED_REASON__NOT_DISPATCHED_REASON_UNSPECIFIED
 #define REASON_ENVIRONMENT PLIMSOLL__V1__NOT_DISPATCHED_REASON__NOT_DISPATCHED_REASON_ENVIRONMENT
@@ -190,6 +191,18 @@ static cs_result say_error(const cs_exchange *exchange, const cs_connect_error *
                    exchange->status, word, quoted, message);
 }
 
+/* What an error says of a session. Without its binding it could be anyone's error; with a mark nothing ran,
+ * so there is no call whose record it could carry. */
+static void take_details(cs_connect_error *error, cs_outcome *outcome) {
+    if (!outcome->bound) return;
+    outcome->ended = error->ended;
+    outcome->end = error->end;
+    cs_escape_short(cs_buf_view(&error->end_detail), outcome->end_detail, sizeof outcome->end_detail);
+    if (outcome->state == CS_CALL_REFUSED) return;
+    outcome->unanswered = error->unanswered;
+    error->unanswered = NULL;
+}
+
 static cs_result judge_error(const cs_exchange *exchange, cs_outcome *outcome) {
     cs_connect_error error = {0};
     bool is_connect = cs_connect_error_read(cs_buf_view(&outcome->raw), &error);
@@ -202,6 +215,7 @@ static cs_result judge_error(const cs_exchange *exchange, cs_outcome *outcome) {
         outcome->reason = reason;
         outcome->elsewhere = cs_reason_elsewhere(reason);
     }
+    if (is_connect) take_details(&error, outcome);
     cs_result result = say_error(exchange, &error, outcome);
     if (is_connect) cs_connect_error_free(&error);
     return result;

@@ -13,6 +13,7 @@ typedef struct cs_command {
 
 int cs_cmd_keygen(int argc, char **argv);
 int cs_cmd_run(int argc, char **argv);
+int cs_cmd_session(int argc, char **argv);
 int cs_cmd_verify(int argc, char **argv);
 int cs_cmd_replay(int argc, char **argv);
 int cs_cmd_show(int argc, char **argv);

@@ -7,6 +7,7 @@
 static const cs_command commands[] = {
     {"keygen", "make a key pair", cs_cmd_keygen},
     {"run", "send one run to a daemon, check the answer, sign it, keep it", cs_cmd_run},
+    {"session", "run several calls in one session of a daemon; check, sign and keep each", cs_cmd_session},
     {"verify", "verify ledgers and bundles", cs_cmd_verify},
     {"replay", "run stored work again on daemons and compare", cs_cmd_replay},
     {"show", "list the entries of a ledger or bundle, or show one in full", cs_cmd_show},

@@ -90,6 +90,11 @@ void cs_member(cs_output *out, const char *name, json_t *value) {
     if (value == NULL || json_object_set_new(out->document, name, value) != 0) out->lost = true;
 }
 
+void cs_members(cs_output *out, json_t *object) {
+    if (out->json && (object == NULL || json_object_update(out->document, object) != 0)) out->lost = true;
+    json_decref(object);
+}
+
 void cs_member_text(cs_output *out, const char *name, const char *value) {
     if (out->json) cs_member(out, name, json_string(value));
 }

@@ -40,6 +40,7 @@ void cs_say_bytes(const cs_output *out, const char *indent, cs_view bytes, size_
 
 /* Members of the document; nothing happens in text mode. `value` is taken. */
 void cs_member(cs_output *out, const char *name, json_t *value);
+void cs_members(cs_output *out, json_t *object); /* every member of an object, which is taken */
 void cs_member_text(cs_output *out, const char *name, const char *value);
 void cs_member_number(cs_output *out, const char *name, uint64_t value);
 

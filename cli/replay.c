@@ -62,9 +62,8 @@ static void say_replay(const cs_output *out, const cs_replay_plan *plan, const c
     for (size_t i = 0; i < report->row_count; i++)
         for (size_t j = 0; j < report->cell_count; j++)
             say_cell(out, &report->rows[i], &report->rows[i].cells[j]);
-    if (plan->skipped_sessions > 0)
-        cs_say(out, "left out: %" PRIu64 " session calls, which depend on what their session did before\n",
-               plan->skipped_sessions);
+    if (plan->sessions > 0)
+        cs_say(out, "sessions: %" PRIu64 ", each replayed whole in fresh sessions\n", plan->sessions);
     if (plan->skipped_duplicates > 0) cs_say(out, "left out: %" PRIu64 " duplicates\n", plan->skipped_duplicates);
 }
 
@@ -109,7 +108,7 @@ static void replay_document(cs_output *out, const cs_replay_plan *plan, const cs
     for (size_t i = 0; i < report->row_count; i++)
         if (json_array_append_new(rows, row_json(&report->rows[i], report->cell_count)) != 0) out->lost = true;
     cs_member(out, "rows", rows);
-    cs_member_number(out, "skipped_sessions", plan->skipped_sessions);
+    cs_member_number(out, "sessions", plan->sessions);
     cs_member_number(out, "skipped_duplicates", plan->skipped_duplicates);
 }
 
@@ -190,7 +189,7 @@ static cs_result replay_parse(cs_output *out, int argc, char **argv, replay_comm
         {"public-key", 'p', CS_OPTION_LIST, &command->keys, "PUB", "a public key that you trust; may be given again", 0,
          0, NULL},
         {"daemon", 'd', CS_OPTION_LIST, &command->daemons, "URL", "a daemon to run on; may be given again", 0, 0, NULL},
-        {"entry", 0, CS_OPTION_NUMBER, &command->entry, "N", "this entry only (all single runs)", 1, INT64_MAX, NULL},
+        {"entry", 0, CS_OPTION_NUMBER, &command->entry, "N", "this single run only (all runs and sessions)", 1, INT64_MAX, NULL},
         {"runs", 0, CS_OPTION_NUMBER, &command->runs, "N", "runs of each on each daemon (2)", CS_MIN_RUNS, CS_MAX_RUNS,
          NULL},
         {"key", 'k', CS_OPTION_TEXT, &command->keeping.key_file, "FILE",
@@ -214,8 +213,8 @@ static cs_result replay_parse(cs_output *out, int argc, char **argv, replay_comm
         .command = "replay",
         .arguments = "-p PUB -d URL... [-k KEY -l LEDGER] [OPTIONS] INPUT",
         .about =
-            "Verify a ledger or bundle, run its single runs again on the daemons named, and compare what came back\n"
-            "with what is stored. Two different results of one daemon show that the work is not deterministic;\n"
+            "Verify a ledger or bundle, run its runs again on the daemons named, and its sessions in fresh ones, and\n"
+            "compare what came back with what is stored. Two different results of one daemon show that the work is not deterministic;\n"
             "results that are stable but different point at the environment.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],

@@ -1,22 +1,10 @@
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/connect.h"
-#include "cli/result.h"
+#include "cli/report.h"
+#include "cli/request.h"
 #include "records/check.h"
-#include "records/protojson.h"
 #include "records/success.h"
-#include "records/text.h"
-
-/* A request of 8 MiB with every byte escaped as \u00xx stays below this. */
-#define MAX_REQUEST_JSON ((size_t)64 * 1024 * 1024)
-#define SHOWN_LINES 4u
-#define SHOWN_WIDTH 100u
 
 /* The command line. */
 typedef struct run_command {
@@ -28,151 +16,6 @@ typedef struct run_command {
     const char *request_path;
 } run_command;
 
-/* ---- the request ---------------------------------------------------------------------------- */
-
-static cs_result read_all(int fd, cs_buf *bytes, cs_error *err) {
-    for (;;) {
-        uint8_t part[16384];
-        ssize_t got = read(fd, part, sizeof part);
-        if (got == 0) return CS_OK;
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return cs_fail(err, CS_CODE_IO, "the request can't be read: %s", strerror(errno));
-        if (!cs_buf_append(bytes, part, (size_t)got))
-            return cs_fail(err, CS_CODE_REQUEST_JSON, "the request's JSON is longer than %zu bytes", bytes->max);
-    }
-}
-
-static cs_result read_request(const char *path, cs_run_request **out, cs_error *err) {
-    bool standard = strcmp(path, "-") == 0;
-    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        cs_result failed = cs_fail(err, CS_CODE_IO, "the request can't be opened: %s", strerror(errno));
-        cs_error_where(err, "%s", path);
-        return failed;
-    }
-    CS_AUTO_BUF bytes = CS_BUF_INIT(MAX_REQUEST_JSON);
-    cs_result result = read_all(fd, &bytes, err);
-    if (!standard) (void)close(fd);
-    ProtobufCMessage *message = NULL;
-    if (result == CS_OK) {
-        result = cs_protojson_read(&plimsoll__v1__run_request__descriptor, cs_buf_view(&bytes), &message, err);
-        if (result != CS_OK) result = cs_error_recode(err, CS_CODE_REQUEST_JSON);
-    }
-    if (result != CS_OK) cs_error_where(err, "%s", standard ? "standard input" : path);
-    *out = (cs_run_request *)message;
-    return result;
-}
-
-/* ---- the report ----------------------------------------------------------------------------- */
-
-static const char *state_word(cs_call_state state) {
-    switch (state) {
-    case CS_CALL_REFUSED:
-        return "refused";
-    case CS_CALL_UNANSWERED:
-        return "unanswered";
-    case CS_CALL_ANSWERED:
-        return "answered";
-    case CS_CALL_UNSENT:
-        break;
-    }
-    return "unsent";
-}
-
-/* A text of the daemon, escaped and short. */
-static void say_text(const cs_output *out, const char *label, const ProtobufCBinaryData *bytes) {
-    char text[200];
-    cs_escape_short(cs_bytes_view(bytes), text, sizeof text);
-    cs_say(out, "%s%s", label, text[0] != '\0' ? text : "(none)");
-}
-
-static void say_record(const cs_output *out, const cs_run_report *report) {
-    const cs_run_record *record = report->checked.record;
-    char started[40];
-    char ended[40];
-    cs_format_time(record->started_unix_ms, started, sizeof started);
-    cs_format_time(record->ended_unix_ms, ended, sizeof ended);
-    say_text(out, "provider:    ", &record->provider);
-    say_text(out, "\ntier:        ", &record->isolation);
-    say_text(out, " (floor: ", &report->request->minimum_isolation);
-    say_text(out, ")\nenvironment: ", &record->environment);
-    say_text(out, "\npolicy:      ", &record->policy);
-    cs_say(out, "\ntime:        %s to %s by the daemon's clock\n", started, ended);
-    cs_say(out, "request:     sha256 %s\n", report->checked.request_sha256.hex);
-    cs_say(out, "result:      sha256 %s\n", report->checked.result_sha256.hex);
-    cs_say(out, "record:      sha256 %s\n", report->checked.record_sha256.hex);
-    for (size_t i = 0; i < report->checked.warning_count; i++)
-        cs_say(out, "warning:     %s [%s]\n", cs_code_meaning(report->checked.warnings[i]),
-               cs_code_name(report->checked.warnings[i]));
-}
-
-static void say_report(const cs_output *out, const run_command *command, const cs_run_report *report,
-                       const char *daemon) {
-    const cs_outcome *call = &report->outcome;
-    cs_say(out, "daemon:      %s\n", daemon);
-    cs_say(out, "payload:     %s", cs_request_kind(report->request));
-    if (report->request->protocol != 0) cs_say(out, ", protocol %u", report->request->protocol);
-    cs_say(out, "\n");
-    cs_say(out, "call:        %s%s%s\n", state_word(call->state), call->request_id[0] != '\0' ? ", request id " : "",
-           call->request_id);
-    if (report->result == CS_NOT_RUN)
-        cs_say(out, "reason:      %s; another daemon %s take it\n", cs_reason_word(call->reason),
-               call->elsewhere ? "could" : "would not");
-    if (report->checked.record != NULL) say_record(out, report);
-    if (report->entry != 0)
-        cs_say(out, "kept:        %s, entry %" PRId64 "%s\n", command->keeping.ledger_path, report->entry,
-               report->result == CS_OK ? "" : " (an unsigned finding, not a run)");
-    if (report->side_file[0] != '\0') cs_say(out, "kept:        %s (the ledger did not take it)\n", report->side_file);
-    if (report->envelope.len > 0) cs_say(out, "signed:      by key %s\n", cs_key_public(command->keeping.key)->id);
-    if (call->message != NULL) {
-        cs_say(out, report->checked.record != NULL ? "answer:\n" : "answer (NOT verified):\n");
-        cs_say_result(out, (const cs_run_response *)call->message, SHOWN_LINES, SHOWN_WIDTH);
-    }
-}
-
-static json_t *warnings_json(const cs_checked_run *checked) {
-    json_t *warnings = json_array();
-    for (size_t i = 0; i < checked->warning_count; i++) {
-        if (json_array_append_new(warnings, json_string(cs_code_name(checked->warnings[i]))) == 0) continue;
-        json_decref(warnings);
-        return NULL;
-    }
-    return warnings;
-}
-
-static void report_document(cs_output *out, const run_command *command, const cs_run_report *report,
-                            const char *daemon) {
-    const cs_outcome *call = &report->outcome;
-    cs_member_text(out, "daemon", daemon);
-    cs_member_text(out, "state", state_word(call->state));
-    cs_member(out, "ran", json_boolean(report->ran));
-    cs_member(out, "verified", json_boolean(report->checked.record != NULL));
-    cs_member(out, "signed", json_boolean(report->envelope.len > 0));
-    cs_member_text(out, "ledger", command->keeping.ledger_path);
-    if (call->request_id[0] != '\0') cs_member_text(out, "request_id", call->request_id);
-    if (call->http) cs_member_number(out, "http_status", (uint64_t)call->http_status);
-    if (report->result == CS_NOT_RUN) {
-        cs_member_text(out, "reason", cs_reason_word(call->reason));
-        cs_member(out, "elsewhere", json_boolean(call->elsewhere));
-    }
-    if (report->side_file[0] != '\0') cs_member(out, "side_file", cs_json_of_text(cs_view_of(report->side_file)));
-    if (report->checked.record != NULL) {
-        cs_member_text(out, "request_sha256", report->checked.request_sha256.hex);
-        cs_member_text(out, "result_sha256", report->checked.result_sha256.hex);
-        cs_member_text(out, "record_sha256", report->checked.record_sha256.hex);
-        cs_member(out, "record", cs_json_of_message(&report->checked.record->base));
-        cs_member(out, "warnings", warnings_json(&report->checked));
-    }
-    if (report->envelope.len > 0) {
-        cs_member_text(out, "keyid", cs_key_public(command->keeping.key)->id);
-        cs_member(out, "envelope", json_loadb((const char *)report->envelope.ptr, report->envelope.len, 0, NULL));
-    }
-    if (call->message != NULL) {
-        cs_member(out, "response", cs_json_of_message(call->message));
-        cs_member(out, "outputs", cs_json_of_outputs((const cs_run_response *)call->message));
-    }
-}
-
 /* ---- the command ---------------------------------------------------------------------------- */
 
 /* Say what became of the run: in full, and in the verdict. */
@@ -183,15 +26,18 @@ static void tell(cs_output *out, const run_command *command, const cs_run_report
     if (report->result == CS_OK)
         snprintf(out->err.message, sizeof out->err.message,
                  "the run passed every check, is signed and is in the ledger");
-    if (out->json)
-        report_document(out, command, report, daemon);
-    else
-        say_report(out, command, report, daemon);
+    cs_member_text(out, "daemon", daemon);
+    if (out->json) {
+        cs_members(out, cs_json_of_report(&command->keeping, report));
+        return;
+    }
+    cs_say(out, "daemon:      %s\n", daemon);
+    cs_say_report(out, &command->keeping, report);
 }
 
 static cs_result run_request(cs_output *out, run_command *command, cs_client *client) {
     cs_run_request *request = NULL;
-    cs_result result = read_request(command->request_path, &request, &out->err);
+    cs_result result = cs_request_read(command->request_path, &request, &out->err);
     if (result != CS_OK) return result;
     cs_run_options options = {
         .client = client,

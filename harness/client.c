@@ -87,8 +87,7 @@ static int64_t now_ms(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* An outcome that is never left as it starts: a call that may have run, for a reason of ours. */
-static void outcome_start(const cs_client *client, cs_outcome *outcome) {
+void cs_client_begin(const cs_client *client, cs_outcome *outcome) {
     *outcome = (cs_outcome){.state = CS_CALL_UNANSWERED, .err = CS_ERROR_INIT};
     outcome->bytes = CS_BUF_INIT(CS_MAX_ANSWER_BYTES > client->max_answer ? CS_MAX_ANSWER_BYTES : client->max_answer);
     outcome->raw = CS_BUF_INIT(client->max_answer);
@@ -99,14 +98,16 @@ static void outcome_start(const cs_client *client, cs_outcome *outcome) {
 }
 
 void cs_outcome_free(cs_outcome *outcome) {
+    cs_outcome_forget_session(outcome);
     cs_message_free(outcome->message);
     outcome->message = NULL;
+    cs_message_free(outcome->unanswered);
+    outcome->unanswered = NULL;
     cs_buf_free(&outcome->bytes);
     cs_buf_free(&outcome->raw);
 }
 
-/* Something of ours failed, or refused, before anything was sent; outcome->err says what. */
-static cs_result not_sent(cs_outcome *outcome, cs_reason reason) {
+cs_result cs_client_unsent(cs_outcome *outcome, cs_reason reason) {
     outcome->state = CS_CALL_UNSENT;
     outcome->reason = reason;
     outcome->elsewhere = cs_reason_elsewhere(reason);
@@ -114,8 +115,13 @@ static cs_result not_sent(cs_outcome *outcome, cs_reason reason) {
     return cs_code_class(outcome->err.code);
 }
 
-static cs_result call(const cs_client *client, const char *path, cs_view body,
-                      const ProtobufCMessageDescriptor *answer_type, cs_outcome *outcome) {
+cs_result cs_client_call(const cs_client *client, const char *path, cs_view body,
+                         const ProtobufCMessageDescriptor *answer_type, cs_outcome *outcome) {
+    if (body.len > CS_MAX_REQUEST_BYTES) {
+        (void)cs_fail(&outcome->err, CS_CODE_REQUEST_INVALID,
+                      "the encoded request has %zu bytes; a daemon takes at most %u", body.len, CS_MAX_REQUEST_BYTES);
+        return cs_client_unsent(outcome, PLIMSOLL__V1__NOT_DISPATCHED_REASON__NOT_DISPATCHED_REASON_REQUEST);
+    }
     const cs_exchange_request request = {
         .path = path,
         .content_type = client->codec == CS_CODEC_JSON ? CS_TYPE_JSON : CS_TYPE_BINARY,
@@ -124,7 +130,7 @@ static cs_result call(const cs_client *client, const char *path, cs_view body,
     };
     cs_exchange exchange;
     if (cs_client_exchange(client, &request, &exchange, &outcome->raw, &outcome->err) != CS_OK)
-        return not_sent(outcome, PLIMSOLL__V1__NOT_DISPATCHED_REASON__NOT_DISPATCHED_REASON_UNSPECIFIED);
+        return cs_client_unsent(outcome, PLIMSOLL__V1__NOT_DISPATCHED_REASON__NOT_DISPATCHED_REASON_UNSPECIFIED);
     outcome->received_unix_ms = now_ms();
     cs_result result = cs_client_judge(client, &exchange, answer_type, outcome);
     if (result != CS_OK) cs_error_where(&outcome->err, "%s%s", client->url, path);
@@ -132,32 +138,27 @@ static cs_result call(const cs_client *client, const char *path, cs_view body,
 }
 
 cs_result cs_client_describe(cs_client *client, cs_outcome *outcome) {
-    outcome_start(client, outcome);
+    cs_client_begin(client, outcome);
     /* The empty message has no bytes; in JSON it is an empty object. */
-    return call(client, CS_PATH_DESCRIBE, cs_view_of(client->codec == CS_CODEC_JSON ? "{}" : ""),
-                &plimsoll__v1__describe_response__descriptor, outcome);
+    return cs_client_call(client, CS_PATH_DESCRIBE, cs_view_of(client->codec == CS_CODEC_JSON ? "{}" : ""),
+                          &plimsoll__v1__describe_response__descriptor, outcome);
 }
 
-static cs_result run_bounded(const cs_client *client, cs_view body, cs_outcome *outcome) {
-    if (body.len > CS_MAX_REQUEST_BYTES) {
-        (void)cs_fail(&outcome->err, CS_CODE_REQUEST_INVALID,
-                      "the encoded request has %zu bytes; a daemon takes at most %u", body.len, CS_MAX_REQUEST_BYTES);
-        return not_sent(outcome, PLIMSOLL__V1__NOT_DISPATCHED_REASON__NOT_DISPATCHED_REASON_REQUEST);
-    }
-    return call(client, CS_PATH_RUN, body, &plimsoll__v1__run_response__descriptor, outcome);
+static cs_result send_run(const cs_client *client, cs_view body, cs_outcome *outcome) {
+    return cs_client_call(client, CS_PATH_RUN, body, &plimsoll__v1__run_response__descriptor, outcome);
 }
 
 cs_result cs_client_run(cs_client *client, const cs_run_request *request, cs_view request_bytes, cs_outcome *outcome) {
-    outcome_start(client, outcome);
+    cs_client_begin(client, outcome);
     if (client->codec == CS_CODEC_BINARY || request_bytes.len > CS_MAX_REQUEST_BYTES)
-        return run_bounded(client, request_bytes, outcome);
+        return send_run(client, request_bytes, outcome);
 
     /* JSON escapes a byte with six characters at most, and a number or name is no longer than that for
      * each of its bytes; the bound only has to be higher than what may be sent. */
     CS_AUTO_BUF json = CS_BUF_INIT((size_t)8 * CS_MAX_REQUEST_BYTES);
     if (cs_protojson_write(&request->base, &json, &outcome->err) != CS_OK) {
         (void)cs_error_recode(&outcome->err, CS_CODE_REQUEST_INVALID);
-        return not_sent(outcome, PLIMSOLL__V1__NOT_DISPATCHED_REASON__NOT_DISPATCHED_REASON_REQUEST);
+        return cs_client_unsent(outcome, PLIMSOLL__V1__NOT_DISPATCHED_REASON__NOT_DISPATCHED_REASON_REQUEST);
     }
-    return run_bounded(client, cs_buf_view(&json), outcome);
+    return send_run(client, cs_buf_view(&json), outcome);
 }

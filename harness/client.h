@@ -46,6 +46,11 @@ typedef struct cs_outcome {
     cs_buf bytes;              /* answered: the binary message (as received, or encoded from its JSON) */
     cs_buf raw;                /* the body as received, whatever it was; may be cut at max_answer */
     ProtobufCMessage *message; /* answered: decoded from bytes */
+    /* Session calls: what a bound answer or error says of the session. */
+    bool ended;
+    cs_session_end end;        /* when ended: why */
+    char end_detail[256];      /* when ended: text of the daemon, escaped and shortened */
+    cs_run_record *unanswered; /* of a bound error without a mark: the record it carries; owned, may be NULL */
 } cs_outcome;
 
 /* Check the configuration. Gives *out. CS_CODE_UNSENT_URL (class CS_NOT_RUN) for a URL with user
@@ -56,7 +61,7 @@ CS_MUST_CHECK cs_result cs_client_new(const cs_client_config *config, cs_client 
 void cs_client_free(cs_client *client);
 const char *cs_client_url(const cs_client *client); /* normalised base URL; borrows */
 
-/* The two calls. The result is the class of the state: CS_OK answered, CS_NOT_RUN refused or
+/* The two calls of a single run. The result is the class of the state: CS_OK answered, CS_NOT_RUN refused or
  * unsent, CS_MAYBE_RAN unanswered, CS_UNCHECKED when something of ours failed before sending.
  * *outcome is always filled. cs_client_run sends `request_bytes`, the canonical encoding of
  * `request`, (or its JSON form with CS_CODEC_JSON); more than CS_MAX_REQUEST_BYTES is
@@ -64,6 +69,25 @@ const char *cs_client_url(const cs_client *client); /* normalised base URL; borr
 CS_MUST_CHECK cs_result cs_client_describe(cs_client *client, cs_outcome *outcome);
 CS_MUST_CHECK cs_result cs_client_run(cs_client *client, const cs_run_request *request,
                                       cs_view request_bytes, cs_outcome *outcome);
+
+/* The calls of a session, with the same states and results; all are encoded here. Open and session run are
+ * sent with request_id, bounds and codec as a run is; close is sent even after `stop`, and waits no longer than
+ * CS_CLIENT_CLOSE_MS, so that an interrupted program still closes what it opened.
+ * A session id is a secret. Texts, raw bodies and end_detail of the outcome have it blotted out wherever a daemon
+ * repeats it; the encoded requests are wiped. Only the message and bytes of an answered open hold it:
+ * cs_outcome_free wipes them. */
+#define CS_CLIENT_CLOSE_MS 30000
+CS_MUST_CHECK cs_result cs_client_open_session(cs_client *client, const cs_open_session_request *request,
+                                               cs_outcome *outcome);
+CS_MUST_CHECK cs_result cs_client_session_run(cs_client *client, const cs_session_run_request *request,
+                                              cs_outcome *outcome);
+CS_MUST_CHECK cs_result cs_client_close_session(cs_client *client, const cs_close_session_request *request,
+                                                cs_outcome *outcome);
+/* Describe after a session: as a close, also after `stop`. */
+CS_MUST_CHECK cs_result cs_client_describe_last(cs_client *client, cs_outcome *outcome);
+
+/* Wipe the session id out of the answer to an opening, once its holder has taken it. */
+void cs_outcome_forget_session(cs_outcome *outcome);
 void cs_outcome_free(cs_outcome *outcome);
 
 #endif

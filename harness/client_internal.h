@@ -1,6 +1,7 @@
 /* What the files of the client share. Nothing outside harness/client*.c includes this.
  *
- * client.c       configuration, and the two calls
+ * client.c       configuration, and the two calls of a single run
+ * client_session.c  the three calls of a session
  * client_url.c   which base URLs are acceptable
  * client_http.c  one HTTP exchange; the only file that performs one
  * client_outcome.c  what an exchange means; pure, no curl
@@ -53,6 +54,14 @@ typedef struct cs_exchange {
     int status;        /* of the last answer that began, only when http */
     cs_header request_id, not_dispatched, content_type, content_encoding;
 } cs_exchange;
+
+/* An outcome that is never left as it starts: a call that may have run, for a reason of ours. */
+void cs_client_begin(const cs_client *client, cs_outcome *outcome);
+/* Something of ours failed, or refused, before anything was sent; outcome->err says what. */
+CS_MUST_CHECK cs_result cs_client_unsent(cs_outcome *outcome, cs_reason reason);
+/* Send a body of at most CS_MAX_REQUEST_BYTES, and judge what comes back. */
+CS_MUST_CHECK cs_result cs_client_call(const cs_client *client, const char *path, cs_view body,
+                                       const ProtobufCMessageDescriptor *answer_type, cs_outcome *outcome);
 
 /* Check a base URL and make it normal. CS_CODE_UNSENT_URL. Fills url, https and resolve. */
 CS_MUST_CHECK cs_result cs_client_url_check(const cs_client_config *config, cs_client *client, cs_error *err);

@@ -172,6 +172,18 @@ static cs_result say_error(const cs_exchange *exchange, const cs_connect_error *
                    exchange->status, word, quoted, message);
 }
 
+/* What an error says of a session. Without its binding it could be anyone's error; with a mark nothing ran,
+ * so there is no call whose record it could carry. */
+static void take_details(cs_connect_error *error, cs_outcome *outcome) {
+    if (!outcome->bound) return;
+    outcome->ended = error->ended;
+    outcome->end = error->end;
+    cs_escape_short(cs_buf_view(&error->end_detail), outcome->end_detail, sizeof outcome->end_detail);
+    if (outcome->state == CS_CALL_REFUSED) return;
+    outcome->unanswered = error->unanswered;
+    error->unanswered = NULL;
+}
+
 static cs_result judge_error(const cs_exchange *exchange, cs_outcome *outcome) {
     cs_connect_error error = {0};
     bool is_connect = cs_connect_error_read(cs_buf_view(&outcome->raw), &error);
@@ -184,6 +196,7 @@ static cs_result judge_error(const cs_exchange *exchange, cs_outcome *outcome) {
         outcome->reason = reason;
         outcome->elsewhere = cs_reason_elsewhere(reason);
     }
+    if (is_connect) take_details(&error, outcome);
     cs_result result = say_error(exchange, &error, outcome);
     if (is_connect) cs_connect_error_free(&error);
     return result;
@@ -205,8 +218,10 @@ cs_result cs_client_judge(const cs_client *client, const cs_exchange *exchange, 
     outcome->http = exchange->http;
     outcome->http_status = exchange->status;
     cs_result result = judge(client, exchange, type, outcome);
-    /* Describe runs nothing, whatever became of it. */
-    if (outcome->state == CS_CALL_UNANSWERED && type == &plimsoll__v1__run_response__descriptor)
+    /* Only these two calls run code, whatever became of the others. */
+    const bool runs = type == &plimsoll__v1__run_response__descriptor ||
+                      type == &plimsoll__v1__session_run_response__descriptor;
+    if (outcome->state == CS_CALL_UNANSWERED && runs)
         cs_error_also(&outcome->err, "; it may have run: look at the daemon before sending it again");
     return result;
 }

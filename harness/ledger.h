@@ -14,7 +14,8 @@
 
 typedef struct cs_ledger cs_ledger;
 
-/* Open, or create with mode 0600 where there is none. Gives *out. CS_CODE_LEDGER_MISSING (no such
+/* Open, or create with mode 0600 where there is none; a ledger of an older version is brought to the newest in
+ * one transaction, with every row and digest as it was. Gives *out. CS_CODE_LEDGER_MISSING (no such
  * folder), _FOREIGN, _VERSION (newer than this program), _SCHEMA, _CORRUPT, _LOCKED, _FULL, _WRITE;
  * each message says what to do. */
 CS_MUST_CHECK cs_result cs_ledger_open(const char *path, int lock_wait_ms, cs_ledger **out, cs_error *err);
@@ -28,8 +29,8 @@ void cs_ledger_close(cs_ledger *ledger);
 CS_MUST_CHECK cs_result cs_ledger_append(cs_ledger *ledger, const cs_ledger_row *row, int64_t *id, cs_error *err);
 
 /* When an append fails after a call was answered: keep what was to be appended in a new file
- * (0600, exclusive) beside the ledger, or else in the current folder, or else in TMPDIR. One bundle line for a
- * signed run, so that `countersign verify` reads it; for a finding a JSON object with code, detail,
+ * (0600, exclusive) beside the ledger, or else in the current folder, or else in TMPDIR. One bundle line for
+ * what is signed, so that `countersign verify` reads it; for a finding a JSON object with code, detail,
  * request and response in base64. `path_out` receives its path. CS_CODE_IO when no place takes it. */
 CS_MUST_CHECK cs_result cs_side_file_write(const char *ledger_path, const cs_ledger_row *row,
                                            char *path_out, size_t path_size, cs_error *err);

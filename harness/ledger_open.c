@@ -79,18 +79,52 @@ cs_result cs_ledger_make_file(const char *path, cs_error *err) {
 
 /* ---- the schema ---------------------------------------------------------------------------------- */
 
-static cs_result make_version_1(const cs_ledger_file *file, cs_error *err) {
+static cs_result make_schema(const cs_ledger_file *file, cs_error *err) {
     cs_result result = CS_OK;
     for (const char *const *sql = cs_ledger_schema; result == CS_OK && *sql != NULL; sql++) {
         result = cs_ledger_file_exec(file, *sql, "make the tables of the ledger", err);
     }
+    return result;
+}
+
+static cs_result make_new(const cs_ledger_file *file, cs_error *err) {
+    cs_result result = make_schema(file, err);
     char pragma[64];
     (void)sqlite3_snprintf(sizeof pragma, pragma, "PRAGMA application_id = %d", CS_LEDGER_APPLICATION_ID);
     return result == CS_OK ? cs_ledger_file_exec(file, pragma, "make the tables of the ledger", err) : result;
 }
 
-/* migrations[n] makes version n + 1 of version n; version 0 is an empty file. */
-static cs_result (*const migrations[CS_LEDGER_VERSION])(const cs_ledger_file *, cs_error *) = {make_version_1};
+/* Version 2 allows more kinds of entries, and SQLite can't change a table's checks: a new table takes the rows
+ * as they are, before its triggers stand. The triggers of the old table go first, so that the copy is not
+ * refused and no name is taken. */
+static cs_result upgrade_from_1(const cs_ledger_file *file, cs_error *err) {
+    static const char doing[] = "bring the ledger to version 2";
+#define COLUMNS                                                                                                        \
+    "id, added_unix_ms, kind, record_sha256, previous_sha256, row_sha256, code, daemon, detail, envelope, "            \
+    "describe_before, describe_after, request, response"
+    int64_t lost = 0;
+    /* Only what is exactly a ledger of version 1 becomes one of version 2. */
+    cs_result result = cs_ledger_file_identify(file, err);
+    if (result == CS_OK)
+        result = cs_ledger_file_exec(file,
+                                     "DROP TRIGGER entry_update; DROP TRIGGER entry_delete; DROP TRIGGER entry_insert;"
+                                     "ALTER TABLE entry RENAME TO entry_1",
+                                     doing, err);
+    if (result == CS_OK) result = cs_ledger_file_exec(file, cs_ledger_schema[0], doing, err);
+    if (result == CS_OK)
+        result = cs_ledger_file_exec(
+            file, "INSERT INTO entry (" COLUMNS ") SELECT " COLUMNS " FROM entry_1 ORDER BY id", doing, err);
+    if (result == CS_OK)
+        result = cs_ledger_file_number(file, "SELECT (SELECT count(*) FROM entry_1) - (SELECT count(*) FROM entry)",
+                                       &lost, err);
+    if (result == CS_OK && lost != 0)
+        result = cs_fail(err, CS_CODE_LEDGER_CORRUPT, "can't %s: entries would be lost; it stays as it is", doing);
+    if (result == CS_OK) result = cs_ledger_file_exec(file, "DROP TABLE entry_1", doing, err);
+    for (const char *const *sql = cs_ledger_schema + 1; result == CS_OK && *sql != NULL; sql++)
+        result = cs_ledger_file_exec(file, *sql, doing, err);
+    return result;
+#undef COLUMNS
+}
 
 /* The version of the file; *ours is false for a database of another program. `empty` is the question
  * whose answer is 0 for a file that nobody has put anything into. */
@@ -107,14 +141,13 @@ static cs_result read_version(const cs_ledger_file *file, const char *empty, int
     return CS_OK;
 }
 
+/* Version 0 is an empty file. */
 static cs_result migrate_from(const cs_ledger_file *file, int64_t version, cs_error *err) {
-    for (; version < CS_LEDGER_VERSION; version++) {
-        cs_result result = migrations[version](file, err);
-        if (result != CS_OK) return result;
-    }
+    cs_result result = version == 0 ? make_new(file, err) : upgrade_from_1(file, err);
+    if (result != CS_OK) return result;
     char pragma[64];
     (void)sqlite3_snprintf(sizeof pragma, pragma, "PRAGMA user_version = %d", CS_LEDGER_VERSION);
-    cs_result result = cs_ledger_file_exec(file, pragma, "set the version of the ledger", err);
+    result = cs_ledger_file_exec(file, pragma, "set the version of the ledger", err);
     return result == CS_OK ? cs_ledger_file_exec(file, "COMMIT", "store the tables of the ledger", err) : result;
 }
 

@@ -24,9 +24,10 @@ typedef struct cs_run_report {
     cs_outcome before, after; /* of the two Describe calls */
     cs_run_request *request;  /* as sent */
     cs_buf request_bytes;
-    cs_checked_run checked;   /* when every check passed; its record borrows from outcome.message */
+    const cs_run_response *response; /* what was answered; borrows from outcome.message; NULL: nothing */
+    cs_checked_run checked;   /* when every check passed; its record borrows from the outcome */
     cs_buf envelope;          /* when signed */
-    int64_t entry;            /* ledger id of the run or the finding; 0: none */
+    int64_t entry;            /* ledger id of the signed entry or the finding; 0: none */
     char side_file[512];      /* path when the ledger could not take it; empty otherwise */
 } cs_run_report;
 

@@ -25,7 +25,7 @@ static bool put_bytes(cs_buf *out, const char *name, cs_view bytes) {
 }
 
 /* An unlinked bundle line. */
-static bool put_run(cs_buf *out, const cs_ledger_row *row) {
+static bool put_signed(cs_buf *out, const cs_ledger_row *row) {
     return cs_buf_byte(out, '{') && put_bytes(out, "request", row->request) &&
            put_bytes(out, "response", row->response) && cs_json_name(out, "envelope") &&
            cs_buf_append(out, row->envelope.ptr, row->envelope.len) && cs_buf_text(out, "}\n");
@@ -102,12 +102,12 @@ cs_result cs_side_file_write(const char *ledger_path, const cs_ledger_row *row, 
                              cs_error *err) {
     if (path_size == 0) return cs_fail(err, CS_CODE_INTERNAL, "no room for the path of the side file");
     path_out[0] = '\0';
-    bool run = cs_view_is(row->kind, CS_KIND_RUN);
+    bool finding = cs_view_is(row->kind, CS_KIND_FINDING);
     CS_AUTO_BUF content = CS_BUF_INIT(SIDE_FILE_MAX);
-    if (run && (row->request.ptr == NULL || row->envelope.ptr == NULL)) {
-        return cs_fail(err, CS_CODE_INTERNAL, "a run without a request or an envelope can't be kept");
+    if (!finding && cs_ledger_row_check(row, err) != CS_OK) {
+        return cs_fail(err, CS_CODE_INTERNAL, "a signed entry without all of its parts can't be kept");
     }
-    if (!(run ? put_run(&content, row) : put_finding(&content, row))) {
+    if (!(finding ? put_finding(&content, row) : put_signed(&content, row))) {
         return cs_fail(err, CS_CODE_NO_MEMORY, "not enough memory to keep the entry in a file");
     }
     uint8_t random[4];
@@ -118,6 +118,6 @@ cs_result cs_side_file_write(const char *ledger_path, const cs_ledger_row *row, 
     cs_hex(random, sizeof random, hex);
     char suffix[80];
     (void)snprintf(suffix, sizeof suffix, "unsaved-%lld-%s.%s", (long long)row->added_unix_ms, hex,
-                   run ? "jsonl" : "finding.json");
+                   finding ? "finding.json" : "jsonl");
     return write_somewhere(ledger_path, suffix, cs_buf_view(&content), path_out, path_size, err);
 }

@@ -7,9 +7,14 @@
 #define CS_HARNESS_SIGN_H
 
 #include "harness/key.h"
-#include "records/check.h"
+#include "records/session.h"
 
-/* Append the envelope over the run-record statement of a run that passed every check. */
+/* Append the envelope over the run-record statement of a run that passed every check, or of a session call
+ * without an answer whose record did. */
 CS_MUST_CHECK cs_result cs_sign_run(const cs_key *key, const cs_checked_run *run, cs_buf *envelope, cs_error *err);
+
+/* Append the envelope over the session-close statement of a close that agrees with its chain. */
+CS_MUST_CHECK cs_result cs_sign_close(const cs_key *key, const cs_checked_close *close, cs_buf *envelope,
+                                      cs_error *err);
 
 #endif

@@ -98,6 +98,15 @@ static const code_row rows[CS_CODE_COUNT] = {
     [CS_CODE_DESCRIBE_AFTER_FAILED] =
         {"describe-after-failed", CS_UNCHECKED,
          "the daemon did not say what it is after the run, so a change meanwhile could not be excluded"},
+    [CS_CODE_SESSION_OPEN_FAILED] =
+        {"session-open-failed", CS_NOT_RUN,
+         "no believable answer to the opening of a session: no call was sent, and a session may stand open until it "
+         "expires"},
+    [CS_CODE_SESSION_STOPPED] = {"session-stopped", CS_NOT_RUN,
+                                 "the call was not sent, because its session had ended or could not be followed"},
+    [CS_CODE_SESSION_UNCLOSED] =
+        {"session-unclosed", CS_UNCHECKED,
+         "no believable answer to the close of a session, so nothing states how many calls it had"},
     /* checks of one run, in their order (docs/FORMAT.md, "Record checks") */
     [CS_CODE_FLOOR_UNKNOWN] = {"floor-unknown", CS_FAILED, "the request's floor is no tier that is known here"},
     [CS_CODE_RULE_MALFORMED] = {"rule-malformed", CS_FAILED, "the request's software rule is not well formed"},
@@ -135,8 +144,8 @@ static const code_row rows[CS_CODE_COUNT] = {
     [CS_CODE_CLOCK_SKEW] = {"clock-skew", CS_OK,
                             "warning: the record's times lie outside our own clock's times around the call"},
     [CS_CODE_PROVIDER_DRIFT] = {"provider-drift", CS_FAILED,
-                                "the daemon described itself as another provider than the record states"},
-    [CS_CODE_TIER_DRIFT] = {"tier-drift", CS_FAILED, "the daemon described its tier otherwise than the record states"},
+                                "the daemon described itself as another provider than the record or the session states"},
+    [CS_CODE_TIER_DRIFT] = {"tier-drift", CS_FAILED, "the daemon described its tier otherwise than the record or the session states"},
     [CS_CODE_POLICY_DRIFT] = {"policy-drift", CS_FAILED,
                               "the daemon described its policy otherwise than the record states"},
     [CS_CODE_PROTOCOL_DRIFT] = {"protocol-drift", CS_FAILED,
@@ -144,6 +153,10 @@ static const code_row rows[CS_CODE_COUNT] = {
     /* what the code itself did, when someone asks for it */
     [CS_CODE_WORK_FAILED] = {"work-failed", CS_FAILED,
                              "the run is true to its record, but the code that ran did not succeed"},
+    /* a live session */
+    [CS_CODE_SESSION_ID] = {"session-id", CS_FAILED, "the daemon gave a session an id that is not of the exact form"},
+    [CS_CODE_SESSION_FINGERPRINT] = {"session-fingerprint", CS_FAILED,
+                                     "a session's answer, record or close states another fingerprint than its own"},
     /* envelopes and statements */
     [CS_CODE_ENVELOPE_MALFORMED] = {"envelope-malformed", CS_FAILED, "a signed envelope is not of the exact form"},
     [CS_CODE_ENVELOPE_TYPE] = {"envelope-type", CS_FAILED, "a signed envelope has another payload type"},
@@ -214,6 +227,8 @@ static const code_row rows[CS_CODE_COUNT] = {
                                    "not every provider gave an answer, so not all could be compared"},
     [CS_CODE_REPLAY_NOT_SINGLE] = {"replay-not-single", CS_NOTHING,
                                    "the entry is no single run and can't be run again by itself"},
+    [CS_CODE_REPLAY_UNANSWERED] = {"replay-unanswered", CS_UNCHECKED,
+                                   "the stored call got no answer, so there is no result to compare with"},
 };
 
 static const code_row *row_of(cs_code code) {

@@ -55,6 +55,9 @@ typedef enum cs_code {
     CS_CODE_UNANSWERED_MALFORMED,
     CS_CODE_DESCRIBE_FAILED,
     CS_CODE_DESCRIBE_AFTER_FAILED,
+    CS_CODE_SESSION_OPEN_FAILED,
+    CS_CODE_SESSION_STOPPED,
+    CS_CODE_SESSION_UNCLOSED,
     /* checks of one run, in their order (docs/FORMAT.md, "Record checks") */
     CS_CODE_FLOOR_UNKNOWN,
     CS_CODE_RULE_MALFORMED,
@@ -84,6 +87,9 @@ typedef enum cs_code {
     CS_CODE_PROTOCOL_DRIFT,
     /* what the code itself did, when someone asks for it */
     CS_CODE_WORK_FAILED,
+    /* a live session */
+    CS_CODE_SESSION_ID,
+    CS_CODE_SESSION_FINGERPRINT,
     /* envelopes and statements */
     CS_CODE_ENVELOPE_MALFORMED,
     CS_CODE_ENVELOPE_TYPE,
@@ -137,6 +143,7 @@ typedef enum cs_code {
     CS_CODE_REPLAY_UNSTABLE,
     CS_CODE_REPLAY_INCOMPLETE,
     CS_CODE_REPLAY_NOT_SINGLE,
+    CS_CODE_REPLAY_UNANSWERED,
 
     CS_CODE_COUNT /* how many; not a code */
 } cs_code;

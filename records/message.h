@@ -18,6 +18,12 @@ typedef Plimsoll__V1__RunResponse cs_run_response;
 typedef Plimsoll__V1__RunRecord cs_run_record;
 typedef Plimsoll__V1__SoftwareRule cs_software_rule;
 typedef Plimsoll__V1__ProjectFile cs_project_file;
+typedef Plimsoll__V1__OpenSessionRequest cs_open_session_request;
+typedef Plimsoll__V1__OpenSessionResponse cs_open_session_response;
+typedef Plimsoll__V1__SessionRunRequest cs_session_run_request;
+typedef Plimsoll__V1__SessionRunResponse cs_session_run_response;
+typedef Plimsoll__V1__CloseSessionRequest cs_close_session_request;
+typedef Plimsoll__V1__CloseSessionResponse cs_close_session_response;
 
 #define CS_DECODE_FACTOR 24u
 #define CS_DECODE_BASE 16777216u /* 16 MiB: a module answer with 100,000 empty rows takes 7 MiB of memory */

@@ -7,7 +7,10 @@
 #include "records/text.h"
 
 #define NOT_DISPATCHED_TYPE "plimsoll.v1.NotDispatched"
+#define SESSION_ENDED_TYPE "plimsoll.v1.SessionEnded"
+#define UNANSWERED_TYPE "plimsoll.v1.UnansweredCall"
 #define MAX_DETAIL_BYTES 4096u
+#define MAX_RECORD_DETAIL_BYTES 65536u
 
 /* ---- codes ---------------------------------------------------------------------------------------- */
 
@@ -117,6 +120,29 @@ bool cs_reason_elsewhere(cs_reason reason) {
     return reason_row_of(reason)->elsewhere;
 }
 
+/* ---- ends of a session ---------------------------------------------------------------------------- */
+
+#define END(name) PLIMSOLL__V1__SESSION_END__SESSION_END_##name
+
+static const char *const end_words[] = {
+    [END(UNSPECIFIED)] = "unspecified",
+    [END(CLOSED)] = "closed",
+    [END(EXPIRED)] = "expired",
+    [END(DISK_EXCEEDED)] = "disk-exceeded",
+    [END(MAIN_PROCESS_ENDED)] = "main-process-ended",
+    [END(BOUNDARY_FAILED)] = "boundary-failed",
+    [END(SANDBOX_CHANGED)] = "sandbox-changed",
+    [END(SHUTDOWN)] = "shutdown",
+    [END(REPLACED)] = "replaced",
+    [END(NOT_FOUND)] = "not-found",
+    [END(UNCLAIMED)] = "unclaimed",
+};
+
+const char *cs_session_end_word(cs_session_end end) {
+    size_t index = (size_t)end;
+    return end_words[index < sizeof end_words / sizeof *end_words ? index : END(UNSPECIFIED)];
+}
+
 /* ---- writing an error ----------------------------------------------------------------------------- */
 
 static bool write_detail(cs_reason reason, cs_buf *out) {
@@ -165,26 +191,57 @@ static cs_view bare_type(cs_view type) {
     return cs_view_bytes(slash + 1, type.len - skipped);
 }
 
-/* Is this a NotDispatched detail that decodes? */
-static bool read_detail(const json_t *detail, cs_reason *reason) {
-    if (!cs_view_is(bare_type(string_member(detail, "type")), NOT_DISPATCHED_TYPE)) return false;
-    if (!json_is_string(json_object_get(detail, "value"))) return false;
-    CS_AUTO_BUF binary = CS_BUF_INIT(MAX_DETAIL_BYTES);
-    if (!cs_base64_decode_lax(string_member(detail, "value"), &binary)) return false;
+/* The message in a detail of this type; NULL when it is of another, or does not decode. */
+static ProtobufCMessage *decode_detail(const json_t *detail, const char *name, const ProtobufCMessageDescriptor *type,
+                                       size_t max) {
+    if (!cs_view_is(bare_type(string_member(detail, "type")), name)) return NULL;
+    if (!json_is_string(json_object_get(detail, "value"))) return NULL;
+    CS_AUTO_BUF binary = CS_BUF_INIT(max);
+    if (!cs_base64_decode_lax(string_member(detail, "value"), &binary)) return NULL;
 
     ProtobufCMessage *message = NULL;
-    if (cs_message_decode(&plimsoll__v1__not_dispatched__descriptor, cs_buf_view(&binary), &message, NULL) != CS_OK)
-        return false;
-    *reason = ((const Plimsoll__V1__NotDispatched *)message)->reason;
-    cs_message_free(message);
-    return true;
+    return cs_message_decode(type, cs_buf_view(&binary), &message, NULL) == CS_OK ? message : NULL;
 }
 
-/* The first detail that decodes is the mark. */
+/* Is this a NotDispatched detail that decodes? Then it is the mark. */
+static void read_mark(const json_t *detail, cs_connect_error *out) {
+    ProtobufCMessage *message =
+        decode_detail(detail, NOT_DISPATCHED_TYPE, &plimsoll__v1__not_dispatched__descriptor, MAX_DETAIL_BYTES);
+    if (message == NULL) return;
+    out->marked = true;
+    out->reason = ((const Plimsoll__V1__NotDispatched *)message)->reason;
+    cs_message_free(message);
+}
+
+static void read_end(const json_t *detail, cs_connect_error *out) {
+    ProtobufCMessage *message =
+        decode_detail(detail, SESSION_ENDED_TYPE, &plimsoll__v1__session_ended__descriptor, MAX_RECORD_DETAIL_BYTES);
+    if (message == NULL) return;
+    const Plimsoll__V1__SessionEnded *ended = (const Plimsoll__V1__SessionEnded *)message;
+    cs_view text = cs_utf8_cut(cs_bytes_view(&ended->detail), CS_MAX_ERROR_MESSAGE);
+    out->ended = cs_buf_append(&out->end_detail, text.ptr, text.len);
+    out->end = ended->reason;
+    cs_message_free(message);
+}
+
+static void read_unanswered(const json_t *detail, cs_connect_error *out) {
+    ProtobufCMessage *message =
+        decode_detail(detail, UNANSWERED_TYPE, &plimsoll__v1__unanswered_call__descriptor, MAX_RECORD_DETAIL_BYTES);
+    if (message == NULL) return;
+    Plimsoll__V1__UnansweredCall *call = (Plimsoll__V1__UnansweredCall *)message;
+    out->unanswered = call->record;
+    call->record = NULL;
+    cs_message_free(message);
+}
+
+/* The first detail of each type that decodes counts. */
 static void read_details(const json_t *details, cs_connect_error *out) {
     size_t count = json_array_size(details);
-    for (size_t i = 0; i < count && !out->marked; i++) {
-        out->marked = read_detail(json_array_get(details, i), &out->reason);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *detail = json_array_get(details, i);
+        if (!out->marked) read_mark(detail, out);
+        if (!out->ended) read_end(detail, out);
+        if (out->unanswered == NULL) read_unanswered(detail, out);
     }
 }
 
@@ -199,7 +256,8 @@ static bool read_error(const json_t *body, cs_connect_error *out) {
 }
 
 bool cs_connect_error_read(cs_view body, cs_connect_error *out) {
-    *out = (cs_connect_error){.message = CS_BUF_INIT(CS_MAX_ERROR_MESSAGE)};
+    *out = (cs_connect_error){.message = CS_BUF_INIT(CS_MAX_ERROR_MESSAGE),
+                              .end_detail = CS_BUF_INIT(CS_MAX_ERROR_MESSAGE)};
     if (body.len == 0 || body.len > CS_MAX_ERROR_BODY) return false;
     json_t *json = json_loadb((const char *)body.ptr, body.len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
     bool good = json_is_object(json) && read_error(json, out);
@@ -210,5 +268,8 @@ bool cs_connect_error_read(cs_view body, cs_connect_error *out) {
 
 void cs_connect_error_free(cs_connect_error *error) {
     cs_buf_free(&error->message);
-    *error = (cs_connect_error){.message = CS_BUF_INIT(CS_MAX_ERROR_MESSAGE)};
+    cs_buf_free(&error->end_detail);
+    cs_message_free(error->unanswered);
+    *error = (cs_connect_error){.message = CS_BUF_INIT(CS_MAX_ERROR_MESSAGE),
+                                .end_detail = CS_BUF_INIT(CS_MAX_ERROR_MESSAGE)};
 }

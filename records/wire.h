@@ -9,6 +9,9 @@
 
 #define CS_PATH_DESCRIBE "/plimsoll.v1.SandboxService/Describe"
 #define CS_PATH_RUN "/plimsoll.v1.SandboxService/Run"
+#define CS_PATH_OPEN_SESSION "/plimsoll.v1.SandboxService/OpenSession"
+#define CS_PATH_SESSION_RUN "/plimsoll.v1.SandboxService/SessionRun"
+#define CS_PATH_CLOSE_SESSION "/plimsoll.v1.SandboxService/CloseSession"
 
 #define CS_HEADER_REQUEST_ID "Plimsoll-Request-Id"         /* 32 lowercase hexadecimal digits */
 #define CS_HEADER_NOT_DISPATCHED "Plimsoll-Not-Dispatched" /* a reason word */
@@ -54,12 +57,21 @@ const char *cs_reason_word(cs_reason reason); /* "unspecified" for 0 and numbers
 cs_reason cs_reason_parse(cs_view word);      /* 0 for any other word */
 bool cs_reason_elsewhere(cs_reason reason);   /* could another daemon take the same request? */
 
+typedef Plimsoll__V1__SessionEnd cs_session_end; /* 0: not ended, or for an unspecified reason */
+
+/* "closed", "expired", ... as in the enum; "unspecified" for 0 and numbers outside the list. */
+const char *cs_session_end_word(cs_session_end end);
+
 /* A Connect error as it stands in a body. */
 typedef struct cs_connect_error {
     cs_connect_code code;
-    cs_buf message;   /* raw text of the peer, at most CS_MAX_ERROR_MESSAGE bytes; escape to show */
-    bool marked;      /* carries a NotDispatched detail that decodes */
-    cs_reason reason; /* of that detail */
+    cs_buf message;     /* raw text of the peer, at most CS_MAX_ERROR_MESSAGE bytes; escape to show */
+    bool marked;        /* carries a NotDispatched detail that decodes */
+    cs_reason reason;   /* of that detail */
+    bool ended;         /* carries a SessionEnded detail that decodes */
+    cs_session_end end; /* of that detail */
+    cs_buf end_detail;  /* of that detail: raw text, as the message */
+    cs_run_record *unanswered; /* of an UnansweredCall detail; owned; NULL: none that decodes */
 } cs_connect_error;
 
 #define CS_MAX_ERROR_MESSAGE 4096u
@@ -71,7 +83,7 @@ CS_MUST_CHECK bool cs_connect_error_write(cs_connect_code code, const char *mess
 
 /* Read a body. False when it is no Connect error (the caller then maps the HTTP status). A detail's
  * type may be bare or stand after the last '/'; a detail that does not decode is ignored, and of
- * several the first one counts. On true, *out is filled; free with cs_connect_error_free. On false
+ * several of one type the first one counts. On true, *out is filled; free with cs_connect_error_free. On false
  * nothing is left to free. */
 CS_MUST_CHECK bool cs_connect_error_read(cs_view body, cs_connect_error *out);
 void cs_connect_error_free(cs_connect_error *error);

@@ -17,11 +17,13 @@
 #define CS_MAX_REPLAY_ENTRIES 10000u
 #define CS_MAX_REPLAY_BYTES ((size_t)512 * 1024 * 1024) /* encoded messages of one plan together */
 
-/* A stored run that passed verification. Owned by its plan. */
+/* A stored run that passed verification, or one call of a stored session. Owned by its plan. */
 typedef struct cs_replay_item {
     uint64_t entry;
+    uint64_t group;    /* entry of the session's first call; a single run's own */
+    cs_digest session; /* fingerprint of the stored session; empty for a single run */
     cs_run_request *request;
-    cs_run_response *response;
+    cs_run_response *response; /* NULL: a session call that got no answer, which is sent but never reproduced */
     cs_digest request_sha256;
     cs_digest result_sha256;
     char provider[128]; /* escaped, for the table */
@@ -29,13 +31,13 @@ typedef struct cs_replay_item {
 } cs_replay_item;
 
 typedef struct cs_replay_plan {
-    cs_replay_item *items;
+    cs_replay_item *items; /* the calls of one session together, in their order */
     size_t count;
-    uint64_t skipped_sessions;   /* session calls: not single runs */
+    uint64_t sessions; /* among the items */
     uint64_t skipped_duplicates;
 } cs_replay_plan;
 
-/* Verify the source and collect the single run `entry` (0: all of them) from the very bytes that
+/* Verify the source and collect the single run `entry` (0: all of them, and all sessions) from the very bytes that
  * were verified. Any failure of verification is returned and nothing is planned. An entry that is
  * not there: CS_CODE_ENTRY_UNKNOWN; a session call or finding: CS_CODE_REPLAY_NOT_SINGLE; none at all:
  * CS_CODE_NOTHING_TO_CHECK. */
@@ -95,7 +97,9 @@ typedef struct cs_replay_options {
     void *user;
 } cs_replay_options;
 
-/* Run the plan. CS_OK: everything reproduced. CS_FAILED: CS_CODE_REPLAY_DIFFERS or
+/* Run the plan. The calls of a session go into a fresh session, opened without a floor or rule of its own, since each
+ * stored call has what it was sent with. A session whose close fails gives no result; after a session in which a call
+ * gave none, that daemon gets no second one. CS_OK: everything reproduced. CS_FAILED: CS_CODE_REPLAY_DIFFERS or
  * CS_CODE_REPLAY_UNSTABLE. Otherwise the class of what kept a run from giving a result
  * (CS_NOT_RUN, CS_MAYBE_RAN, CS_UNCHECKED), CS_CODE_REPLAY_INCOMPLETE in the text. *report is always filled. */
 CS_MUST_CHECK cs_result cs_replay_run(const cs_replay_plan *plan, const cs_replay_options *options,

@@ -1,20 +1,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "records/text.h"
-#include "replay/replay.h"
-
-/* One item on one daemon, while it runs. */
-typedef struct trial {
-    const cs_replay_options *options;
-    const cs_replay_item *item;
-    cs_client *client;
-    cs_replay_cell *cell;
-    cs_run_response *first; /* of the first run that gave a result; owned */
-    bool unstable;          /* two runs differ */
-} trial;
+#include "replay/trial.h"
 
 const char *cs_replay_verdict_word(cs_replay_verdict verdict) {
     switch (verdict) {
@@ -30,97 +18,35 @@ const char *cs_replay_verdict_word(cs_replay_verdict verdict) {
     return "no-result";
 }
 
-static double monotonic_seconds(void) {
-    struct timespec now;
-    if (clock_gettime(CLOCK_MONOTONIC, &now) != 0) return 0;
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-static bool same_digest(const cs_digest *a, const cs_digest *b) {
-    return strcmp(a->hex, b->hex) == 0;
-}
-
 /* ---- one cell ------------------------------------------------------------------------------- */
-
-/* Compare a checked run with the stored result, and with the daemon's own first run. */
-static void note_result(trial *t, cs_run_report *report) {
-    cs_replay_cell *cell = t->cell;
-    const cs_run_response *response = (const cs_run_response *)report->outcome.message;
-    bool matches = same_digest(&report->checked.result_sha256, &t->item->result_sha256);
-    cell->runs++;
-    if (matches) cell->matched++;
-
-    if (t->first == NULL) {
-        cell->result_sha256 = report->checked.result_sha256;
-        if (!matches) cs_compare_results(t->item->response, response, &cell->difference);
-        /* The message goes on living here, to be compared with those that follow. */
-        t->first = (cs_run_response *)report->outcome.message;
-        report->outcome.message = NULL;
-        report->checked.record = NULL;
-    } else if (!t->unstable && !same_digest(&report->checked.result_sha256, &cell->result_sha256)) {
-        t->unstable = true;
-        cs_compare_results(t->first, response, &cell->difference);
-    }
-}
-
-static void note_daemon(cs_replay_cell *cell, const cs_outcome *describe) {
-    const cs_describe_response *described = (const cs_describe_response *)describe->message;
-    if (described == NULL) return;
-    cs_escape_short(cs_bytes_view(&described->sandbox), cell->provider, sizeof cell->provider);
-    cs_escape_short(cs_bytes_view(&described->isolation), cell->tier, sizeof cell->tier);
-}
 
 /* Run the item once. False when it gave no result: then this daemon gets it no second time, since
  * what may have run is never sent again by itself. */
-static bool run_once(trial *t) {
-    cs_replay_cell *cell = t->cell;
-    ProtobufCMessage *copy = NULL;
-    cell->failure = cs_message_copy(&t->item->request->base, &copy, &cell->err);
-    if (cell->failure != CS_OK) return false;
-    cs_run_request *request = (cs_run_request *)copy;
-    request->protocol = 0; /* a daemon serves one number only; cs_run_once fills in its own */
-
-    cs_run_options options = {
-        .client = t->client,
-        .key = t->options->key,
-        .ledger = t->options->ledger,
-        .ledger_path = t->options->ledger_path,
-        .skew_ms = t->options->skew_ms,
-    };
+static bool run_once(const cs_replay_options *options, cs_client *client, cs_trial *trial) {
+    cs_error err = CS_ERROR_INIT;
+    cs_run_request *request = NULL;
+    cs_result result = cs_trial_request(trial, &request, &err);
+    if (result != CS_OK) {
+        cs_trial_fail(trial, result, &err);
+        return false;
+    }
+    cs_run_options how = cs_trial_options(options, client);
     cs_run_report report;
-    double begin = monotonic_seconds();
-    cell->failure = cs_run_once(&options, request, &report);
-    cell->seconds += monotonic_seconds() - begin;
-
-    note_daemon(cell, &report.before);
-    cell->protocol_sent = report.request->protocol;
-    cell->protocol_changed = cell->protocol_sent != 0 && cell->protocol_sent != t->item->request->protocol;
-    if (cell->failure == CS_OK)
-        note_result(t, &report);
-    else
-        cell->err = report.err;
+    double begin = cs_trial_seconds();
+    result = cs_run_once(&how, request, &report);
+    trial->cell->seconds += cs_trial_seconds() - begin;
+    bool good = cs_trial_note(trial, &report, &report.before) && result == CS_OK;
     cs_run_report_free(&report);
-    return cell->failure == CS_OK;
-}
-
-/* Two results of one daemon that differ prove that the work is not deterministic, whatever became of
- * the runs after them; otherwise a run without a result leaves it open. */
-static cs_replay_verdict judge_cell(const trial *t) {
-    if (t->unstable) return CS_REPLAY_NONDETERMINISTIC;
-    if (t->cell->failure != CS_OK) return CS_REPLAY_NO_RESULT;
-    return t->cell->matched == t->cell->runs ? CS_REPLAY_REPRODUCED : CS_REPLAY_DIFFERENT;
+    return good;
 }
 
 static void run_cell(const cs_replay_options *options, const cs_replay_item *item, cs_client *client,
                      cs_replay_cell *cell) {
-    *cell = (cs_replay_cell){.verdict = CS_REPLAY_NO_RESULT, .failure = CS_UNCHECKED, .err = CS_ERROR_INIT};
-    cs_escape_short(cs_view_of(cs_client_url(client)), cell->url, sizeof cell->url);
-    trial t = {.options = options, .item = item, .client = client, .cell = cell};
+    cs_trial trial;
+    cs_trial_begin(&trial, item, client, cell);
     for (unsigned i = 0; i < options->runs; i++)
-        if (!run_once(&t)) break;
-    cell->verdict = judge_cell(&t);
-    if (cell->failure == CS_OK) cell->err = (cs_error){.code = CS_CODE_OK};
-    cs_message_free(t.first);
+        if (!run_once(options, client, &trial)) break;
+    cs_trial_end(&trial);
 }
 
 /* ---- rows and the whole --------------------------------------------------------------------- */
@@ -210,6 +136,46 @@ static cs_result make_rows(const cs_replay_plan *plan, size_t cells, cs_replay_r
     return CS_OK;
 }
 
+/* How many items from `first` on run together. */
+static size_t group_of(const cs_replay_plan *plan, size_t first) {
+    const cs_replay_item *items = plan->items;
+    size_t count = 1;
+    while (items[first].session.hex[0] != '\0' && first + count < plan->count &&
+           strcmp(items[first].session.hex, items[first + count].session.hex) == 0)
+        count++;
+    return count;
+}
+
+static void run_group(const cs_replay_plan *plan, const cs_replay_options *options, cs_replay_report *report,
+                      size_t first, size_t count, cs_replay_cell **cells) {
+    for (size_t j = 0; j < options->client_count; j++) {
+        for (size_t i = 0; i < count; i++)
+            cells[i] = &report->rows[first + i].cells[j];
+        if (plan->items[first].session.hex[0] == '\0')
+            run_cell(options, &plan->items[first], options->clients[j], cells[0]);
+        else
+            cs_replay_session(options, &plan->items[first], count, options->clients[j], cells);
+        if (options->on_progress != NULL)
+            options->on_progress(options->user, first * options->client_count + count * (j + 1),
+                                 plan->count * options->client_count);
+    }
+}
+
+static cs_result run_groups(const cs_replay_plan *plan, const cs_replay_options *options, cs_replay_report *report,
+                            cs_error *err) {
+    cs_replay_cell **cells = calloc(plan->count, sizeof(cs_replay_cell *));
+    if (cells == NULL) return cs_fail(err, CS_CODE_NO_MEMORY, "there is no memory for the replay's report");
+    for (size_t first = 0; first < plan->count;) {
+        size_t count = group_of(plan, first);
+        run_group(plan, options, report, first, count, cells);
+        for (size_t i = first; i < first + count; i++)
+            report->rows[i].verdict = judge_row(&report->rows[i], report->cell_count);
+        first += count;
+    }
+    free(cells);
+    return CS_OK;
+}
+
 cs_result cs_replay_run(const cs_replay_plan *plan, const cs_replay_options *options, cs_replay_report *report,
                         cs_error *err) {
     *report = (cs_replay_report){.rows = NULL};
@@ -219,16 +185,8 @@ cs_result cs_replay_run(const cs_replay_plan *plan, const cs_replay_options *opt
         cs_replay_report_free(report);
         return result;
     }
-    size_t total = plan->count * options->client_count;
-    for (size_t i = 0; i < plan->count; i++) {
-        cs_replay_row *row = &report->rows[i];
-        for (size_t j = 0; j < options->client_count; j++) {
-            run_cell(options, row->item, options->clients[j], &row->cells[j]);
-            if (options->on_progress != NULL)
-                options->on_progress(options->user, i * options->client_count + j + 1, total);
-        }
-        row->verdict = judge_row(row, report->cell_count);
-    }
+    result = run_groups(plan, options, report, err);
+    if (result != CS_OK) return result;
     return judge_report(report, err);
 }
 

@@ -143,30 +143,30 @@ static cs_view column(sqlite3_stmt *statement, int index) {
     return cs_view_bytes(text, text != NULL ? (size_t)sqlite3_column_bytes(statement, index) : 0);
 }
 
-static cs_result fail_schema(cs_error *err, const char *what) {
+static cs_result fail_schema(int64_t version, const char *what, cs_error *err) {
     return cs_fail(
         err, CS_CODE_LEDGER_SCHEMA,
-        "the tables and triggers of the ledger are not exactly those of version %d: %s; nothing in it can be "
+        "the tables and triggers of the ledger are not exactly those of version %lld: %s; nothing in it can be "
         "relied on. Keep it as evidence and restore a copy",
-        CS_LEDGER_VERSION, what);
+        (long long)version, what);
 }
 
 /* Only the statements are compared: SQLite itself refuses a file whose sqlite_schema states another type,
  * name or table than the statement beside it. */
-static cs_result check_schema(const cs_ledger_file *file, cs_error *err) {
+static cs_result check_schema(const cs_ledger_file *file, int64_t version, cs_error *err) {
     sqlite3_stmt *statement = NULL;
     cs_result result = CS_OK;
     int rc = sqlite3_prepare_v2(file->db, "SELECT sql FROM sqlite_schema ORDER BY rowid", -1, &statement, NULL);
-    const char *const *expected = cs_ledger_schema;
+    const char *const *expected = cs_ledger_schema_of(version);
     while (rc == SQLITE_OK && result == CS_OK) {
         int step = sqlite3_step(statement);
         if (step == SQLITE_DONE) break;
         if (step != SQLITE_ROW) {
             rc = step;
         } else if (*expected == NULL) {
-            result = fail_schema(err, "there is one more");
+            result = fail_schema(version, "there is one more", err);
         } else if (!cs_view_is(column(statement, 0), *expected)) {
-            result = fail_schema(err, "one differs");
+            result = fail_schema(version, "one differs", err);
         } else {
             expected++;
         }
@@ -174,7 +174,7 @@ static cs_result check_schema(const cs_ledger_file *file, cs_error *err) {
     if (rc != SQLITE_OK) {
         result = cs_ledger_file_fail(file, rc, "read the tables of the ledger", err);
     } else if (result == CS_OK && *expected != NULL) {
-        result = fail_schema(err, "one is missing");
+        result = fail_schema(version, "one is missing", err);
     }
     (void)sqlite3_finalize(statement);
     return result;
@@ -195,7 +195,7 @@ cs_result cs_ledger_file_identify(const cs_ledger_file *file, cs_error *err) {
     }
     result = cs_ledger_file_number(file, "PRAGMA user_version", &version, err);
     if (result != CS_OK) return result;
-    if (version < 1 || version > CS_LEDGER_VERSION) {
+    if (cs_ledger_schema_of(version) == NULL) {
         return cs_fail(err, CS_CODE_LEDGER_VERSION,
                        "the ledger has version %lld and this program knows versions up to %d; use a newer countersign",
                        (long long)version, CS_LEDGER_VERSION);
@@ -203,6 +203,6 @@ cs_result cs_ledger_file_identify(const cs_ledger_file *file, cs_error *err) {
     /* Another encoding would have SQLite convert the text that the digests are about. */
     result = cs_ledger_file_number(file, "SELECT encoding = 'UTF-8' FROM pragma_encoding", &utf8, err);
     if (result != CS_OK) return result;
-    if (utf8 != 1) return fail_schema(err, "its text is not stored as UTF-8");
-    return check_schema(file, err);
+    if (utf8 != 1) return fail_schema(version, "its text is not stored as UTF-8", err);
+    return check_schema(file, version, err);
 }

@@ -4,44 +4,72 @@
 
 /* The small columns stand first: SQLite finds them in the row's own page, without walking through the
  * overflow pages of the large ones. No index: it would be a second copy of the truth, and the ledger is
- * read in the order of its ids. */
+ * read in the order of its ids. The texts of a version that was released never change. */
+#define TABLE(kinds, checks)                                                                                           \
+    "CREATE TABLE entry (\n"                                                                                           \
+    "  id INTEGER PRIMARY KEY CHECK (id >= 1),\n"                                                                      \
+    "  added_unix_ms INTEGER NOT NULL,\n"                                                                              \
+    "  kind TEXT NOT NULL CHECK (kind IN (" kinds ")),\n"                                                              \
+    "  record_sha256 TEXT NOT NULL,\n"                                                                                 \
+    "  previous_sha256 TEXT NOT NULL CHECK (length(previous_sha256) = iif(id = 1, 0, 64)),\n"                          \
+    "  row_sha256 TEXT NOT NULL CHECK (length(row_sha256) = 64),\n"                                                    \
+    "  code TEXT NOT NULL,\n"                                                                                          \
+    "  daemon TEXT NOT NULL,\n"                                                                                        \
+    "  detail TEXT NOT NULL,\n"                                                                                        \
+    "  envelope BLOB,\n"                                                                                               \
+    "  describe_before BLOB,\n"                                                                                        \
+    "  describe_after BLOB,\n"                                                                                         \
+    "  request BLOB,\n"                                                                                                \
+    "  response BLOB,\n"                                                                                               \
+    "  CHECK (kind <> 'run' OR (request IS NOT NULL AND response IS NOT NULL AND envelope IS NOT NULL"                 \
+    " AND length(record_sha256) = 64 AND code = '' AND detail = '')),\n" checks                                        \
+    "  CHECK (kind <> 'finding' OR (envelope IS NULL AND record_sha256 = '' AND code <> ''))\n"                        \
+    ") STRICT"
+
+#define UPDATE_TRIGGER                                                                                                 \
+    "CREATE TRIGGER entry_update BEFORE UPDATE ON entry\n"                                                             \
+    "BEGIN\n"                                                                                                          \
+    "  SELECT RAISE(ABORT, 'a ledger entry is never changed');\n"                                                      \
+    "END"
+#define DELETE_TRIGGER                                                                                                 \
+    "CREATE TRIGGER entry_delete BEFORE DELETE ON entry\n"                                                             \
+    "BEGIN\n"                                                                                                          \
+    "  SELECT RAISE(ABORT, 'a ledger entry is never deleted');\n"                                                      \
+    "END"
+/* This one also stops INSERT OR REPLACE, which deletes the old row without firing entry_delete. */
+#define INSERT_TRIGGER                                                                                                 \
+    "CREATE TRIGGER entry_insert BEFORE INSERT ON entry\n"                                                             \
+    "WHEN NEW.id IS NOT (SELECT coalesce(max(id), 0) + 1 FROM entry)\n"                                                \
+    "  OR NEW.previous_sha256 IS NOT coalesce((SELECT row_sha256 FROM entry ORDER BY id DESC LIMIT 1), '')\n"          \
+    "BEGIN\n"                                                                                                          \
+    "  SELECT RAISE(ABORT, 'a ledger entry only follows the last one');\n"                                             \
+    "END"
+
+static const char *const schema_1[] = {TABLE("'run', 'finding'", ""), UPDATE_TRIGGER, DELETE_TRIGGER, INSERT_TRIGGER,
+                                       NULL};
+
 const char *const cs_ledger_schema[] = {
-    "CREATE TABLE entry (\n"
-    "  id INTEGER PRIMARY KEY CHECK (id >= 1),\n"
-    "  added_unix_ms INTEGER NOT NULL,\n"
-    "  kind TEXT NOT NULL CHECK (kind IN ('run', 'finding')),\n"
-    "  record_sha256 TEXT NOT NULL,\n"
-    "  previous_sha256 TEXT NOT NULL CHECK (length(previous_sha256) = iif(id = 1, 0, 64)),\n"
-    "  row_sha256 TEXT NOT NULL CHECK (length(row_sha256) = 64),\n"
-    "  code TEXT NOT NULL,\n"
-    "  daemon TEXT NOT NULL,\n"
-    "  detail TEXT NOT NULL,\n"
-    "  envelope BLOB,\n"
-    "  describe_before BLOB,\n"
-    "  describe_after BLOB,\n"
-    "  request BLOB,\n"
-    "  response BLOB,\n"
-    "  CHECK (kind <> 'run' OR (request IS NOT NULL AND response IS NOT NULL AND envelope IS NOT NULL"
-    " AND length(record_sha256) = 64 AND code = '' AND detail = '')),\n"
-    "  CHECK (kind <> 'finding' OR (envelope IS NULL AND record_sha256 = '' AND code <> ''))\n"
-    ") STRICT",
-    "CREATE TRIGGER entry_update BEFORE UPDATE ON entry\n"
-    "BEGIN\n"
-    "  SELECT RAISE(ABORT, 'a ledger entry is never changed');\n"
-    "END",
-    "CREATE TRIGGER entry_delete BEFORE DELETE ON entry\n"
-    "BEGIN\n"
-    "  SELECT RAISE(ABORT, 'a ledger entry is never deleted');\n"
-    "END",
-    /* This one also stops INSERT OR REPLACE, which deletes the old row without firing entry_delete. */
-    "CREATE TRIGGER entry_insert BEFORE INSERT ON entry\n"
-    "WHEN NEW.id IS NOT (SELECT coalesce(max(id), 0) + 1 FROM entry)\n"
-    "  OR NEW.previous_sha256 IS NOT coalesce((SELECT row_sha256 FROM entry ORDER BY id DESC LIMIT 1), '')\n"
-    "BEGIN\n"
-    "  SELECT RAISE(ABORT, 'a ledger entry only follows the last one');\n"
-    "END",
+    TABLE("'run', 'finding', 'unanswered', 'close'",
+          "  CHECK (kind <> 'unanswered' OR (request IS NOT NULL AND response IS NULL AND envelope IS NOT NULL"
+          " AND length(record_sha256) = 64 AND code = '' AND detail = '')),\n"
+          "  CHECK (kind <> 'close' OR (request IS NULL AND response IS NULL AND envelope IS NOT NULL"
+          " AND record_sha256 = '' AND code = '' AND detail = '')),\n"),
+    UPDATE_TRIGGER,
+    DELETE_TRIGGER,
+    INSERT_TRIGGER,
     NULL,
 };
+
+const char *const *cs_ledger_schema_of(int64_t version) {
+    switch (version) {
+    case 1:
+        return schema_1;
+    case CS_LEDGER_VERSION:
+        return cs_ledger_schema;
+    default:
+        return NULL;
+    }
+}
 
 /* An absent column and an empty one are different: the value is a group of none or one. */
 static void digest_optional(cs_sha256 *hash, const char *name, cs_view value) {
@@ -77,6 +105,27 @@ bool cs_ledger_row_digest(cs_sha256 *hash, const cs_ledger_row *row, cs_digest *
     return cs_sha256_final_hex(hash, out);
 }
 
+/* What the signed kinds have in common, and what tells them apart. */
+static const char *signed_fault(const cs_ledger_row *row, bool request, bool response) {
+    if (row->envelope.ptr == NULL || (row->request.ptr != NULL) != request || (row->response.ptr != NULL) != response)
+        return "a run has a request, a response and an envelope; an unanswered call a request and an envelope; a close "
+               "an envelope alone";
+    if (row->code.len > 0 || row->detail.len > 0) return "a signed entry has no code and no detail";
+    if (!request) return row->record_sha256.len > 0 ? "a close has no record_sha256" : NULL;
+    return cs_is_hex(row->record_sha256, CS_SHA256_HEX) ? NULL
+                                                        : "record_sha256 of a signed call is 64 lowercase hex digits";
+}
+
+static const char *kind_fault(const cs_ledger_row *row) {
+    if (cs_view_is(row->kind, CS_KIND_RUN)) return signed_fault(row, true, true);
+    if (cs_view_is(row->kind, CS_KIND_UNANSWERED)) return signed_fault(row, true, false);
+    if (cs_view_is(row->kind, CS_KIND_CLOSE)) return signed_fault(row, false, false);
+    if (!cs_view_is(row->kind, CS_KIND_FINDING)) return "the kind is run, unanswered, close or finding";
+    if (row->envelope.ptr != NULL || row->record_sha256.len > 0)
+        return "a finding has no envelope and no record_sha256";
+    return row->code.len == 0 ? "a finding has a code" : NULL;
+}
+
 /* One rule about the whole row; the name of what breaks it, or NULL. */
 static const char *row_fault(const cs_ledger_row *row) {
     const cs_view texts[] = {row->daemon, row->code, row->detail};
@@ -91,18 +140,7 @@ static const char *row_fault(const cs_ledger_row *row) {
         total += all[i].len;
     }
     if (total > CS_MAX_LEDGER_ROW) return "a row holds at most 128 MiB";
-    if (cs_view_is(row->kind, CS_KIND_RUN)) {
-        if (row->request.ptr == NULL || row->response.ptr == NULL || row->envelope.ptr == NULL)
-            return "a run has a request, a response and an envelope";
-        if (!cs_is_hex(row->record_sha256, CS_SHA256_HEX)) return "record_sha256 of a run is 64 lowercase hex digits";
-        if (row->code.len > 0 || row->detail.len > 0) return "a run has no code and no detail";
-        return NULL;
-    }
-    if (!cs_view_is(row->kind, CS_KIND_FINDING)) return "the kind is run or finding";
-    if (row->envelope.ptr != NULL || row->record_sha256.len > 0)
-        return "a finding has no envelope and no record_sha256";
-    if (row->code.len == 0) return "a finding has a code";
-    return NULL;
+    return kind_fault(row);
 }
 
 cs_result cs_ledger_row_check(const cs_ledger_row *row, cs_error *err) {

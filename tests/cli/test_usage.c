@@ -1,7 +1,7 @@
 /* Command lines: help, versions, and everything that is wrong with one, as text and as JSON. */
 #include "tests/cli/cli_case.h"
 
-static const char *const commands[] = {"keygen", "run", "verify", "replay", "show", "codes"};
+static const char *const commands[] = {"keygen", "run", "session", "verify", "replay", "show", "codes"};
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
 Test(usage, help_of_every_command) {

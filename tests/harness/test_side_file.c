@@ -86,6 +86,20 @@ Test(side_file, a_run_is_a_bundle_line) {
     cs_source_close(source);
 }
 
+Test(side_file, the_signed_entries_of_a_session_are_bundle_lines) {
+    char path[512];
+    cs_ledger_row row = rows_run();
+    row.kind = cs_view_of(CS_KIND_UNANSWERED);
+    row.response = (cs_view){0};
+    write_good(ledger, &row, path);
+    expect_content(path, "{\"request\":\"dGhlIHJlcXVlc3Q=\",\"envelope\":{\"payloadType\":\"x\"}}\n");
+    row.kind = cs_view_of(CS_KIND_CLOSE);
+    row.request = (cs_view){0};
+    row.record_sha256 = cs_view_of("");
+    write_good(ledger, &row, path);
+    expect_content(path, "{\"envelope\":{\"payloadType\":\"x\"}}\n");
+}
+
 Test(side_file, a_finding_is_an_object_with_everything) {
     char path[512];
     char prefix[512];

@@ -152,3 +152,59 @@ Test(sign, a_full_buffer_is_left_as_it_was) {
     cs_buf_free(&small);
     signing_end(&t);
 }
+
+/* ---- a close --------------------------------------------------------------------------------------- */
+
+#define SESSION "3eb1bd439947eb762998e566ccc2e099c791118b2f40579cc4f7da2b5061b7f9"
+#define LAST "1111111111111111111111111111111111111111111111111111111111111111"
+
+static cs_checked_close close_of(cs_session_chain *chain) {
+    *chain = (cs_session_chain){.calls = 2};
+    memcpy(chain->session.hex, SESSION, 65);
+    memcpy(chain->last.hex, LAST, 65);
+    cs_checked_close close = {.chain = chain, .close = {.session = SESSION, .calls = 2, .last_record_sha256 = LAST}};
+    return close;
+}
+
+Test(sign, a_close_that_agrees_with_its_chain) {
+    signing t;
+    signing_start(&t);
+    cs_error err = CS_ERROR_INIT;
+    cs_session_chain chain;
+    cs_checked_close close = close_of(&chain);
+    cr_assert_eq(cs_sign_close(t.key, &close, &t.envelope, &err), CS_OK, "%s", err.message);
+    cs_envelope envelope;
+    cr_assert_eq(cs_envelope_decode(cs_buf_view(&t.envelope), &envelope, &err), CS_OK, "%s", err.message);
+    cr_expect(
+        cs_view_is(cs_buf_view(&envelope.payload),
+                   "{\"_type\":\"https://in-toto.io/Statement/v1\",\"subject\":[{\"name\":\"session\",\"digest\":{"
+                   "\"sha256\":\"" SESSION "\"}}],\"predicateType\":"
+                   "\"https://plimsollmark.github.io/plimsoll/session-close/v1\",\"predicate\":{\"session\":\"" SESSION
+                   "\",\"calls\":2,\"last_record_sha256\":\"" LAST "\"}}"),
+        "%.*s", (int)envelope.payload.len, (const char *)envelope.payload.ptr);
+    char *pae = pae_of(&envelope);
+    cr_expect_eq(
+        crypto_sign_verify_detached(envelope.signature, (const uint8_t *)pae, strlen(pae), cs_key_public(t.key)->bytes),
+        0);
+    free(pae);
+    cs_envelope_free(&envelope);
+    signing_end(&t);
+}
+
+Test(sign, a_close_that_is_not_its_chains_is_never_signed) {
+    signing t;
+    signing_start(&t);
+    for (int i = 0; i < 4; i++) {
+        cs_session_chain chain;
+        cs_checked_close close = close_of(&chain);
+        if (i == 0) close.chain = NULL;
+        if (i == 1) close.close.calls = 3;
+        if (i == 2) close.close.session[0] = '0';
+        if (i == 3) close.close.last_record_sha256[0] = '0';
+        cs_error err = CS_ERROR_INIT;
+        cr_expect_eq(cs_sign_close(t.key, &close, &t.envelope, &err), CS_UNCHECKED, "%d", i);
+        cr_expect_eq(err.code, CS_CODE_INTERNAL, "%d", i);
+        cr_expect_eq(t.envelope.len, 0);
+    }
+    signing_end(&t);
+}

@@ -220,6 +220,58 @@ Test(records_wire, a_message_with_a_nul_keeps_its_mark) {
     cs_connect_error_free(&error);
 }
 
+/* ---- the details of a session --------------------------------------------------------------------- */
+
+/* SessionEnded{reason: 2, detail: "idle"}; UnansweredCall{record: {version: 3}}; NotDispatched{reason: 1}. */
+#define ENDED "{\"type\":\"type.googleapis.com/plimsoll.v1.SessionEnded\",\"value\":\"CAISBGlkbGU\"}"
+#define UNANSWERED(value) "{\"type\":\"plimsoll.v1.UnansweredCall\",\"value\":\"" value "\"}"
+#define MARKED "{" T ",\"value\":\"CAE\"}"
+#define DETAILS(list) "{\"code\":\"internal\",\"details\":[" list "]}"
+
+Test(records_wire, the_end_of_a_session_is_read) {
+    cs_connect_error error = error_of(DETAILS(MARKED "," ENDED));
+    cr_assert(error.marked);
+    cr_assert(error.ended);
+    cr_expect_eq((int)error.end, 2);
+    cr_expect(cs_view_is(cs_buf_view(&error.end_detail), "idle"));
+    cr_expect_null(error.unanswered);
+    cs_connect_error_free(&error);
+    cr_expect_not(error.ended);
+
+    error = error_of(DETAILS("{\"type\":\"plimsoll.v1.SessionEnd\",\"value\":\"CAISBGlkbGU\"}"));
+    cr_expect_not(error.ended);
+    cs_connect_error_free(&error);
+}
+
+Test(records_wire, the_record_of_an_unanswered_call_is_read) {
+    cs_connect_error error = error_of(DETAILS(UNANSWERED("CgIIAw==")));
+    cr_assert_not_null(error.unanswered);
+    cr_expect_eq(error.unanswered->version, 3);
+    cr_expect_not(error.marked);
+    cr_expect_not(error.ended);
+    cs_connect_error_free(&error);
+    cr_expect_null(error.unanswered);
+
+    /* Without a record; bytes that are none; the first that has one counts. */
+    error = error_of(DETAILS(UNANSWERED("") "," UNANSWERED("CgII") "," UNANSWERED("CgIIAw") "," UNANSWERED("CgIIAg")));
+    cr_assert_not_null(error.unanswered);
+    cr_expect_eq(error.unanswered->version, 3);
+    cs_connect_error_free(&error);
+    error = error_of(DETAILS(UNANSWERED("") "," UNANSWERED("CgII")));
+    cr_expect_null(error.unanswered);
+    cs_connect_error_free(&error);
+}
+
+Test(records_wire, every_end_has_its_word) {
+    static const char *const words[] = {"unspecified",     "closed",   "expired",  "disk-exceeded", "main-process-ended",
+                                        "boundary-failed", "sandbox-changed", "shutdown", "replaced", "not-found",
+                                        "unclaimed"};
+    for (int i = 0; i < 11; i++)
+        cr_expect_str_eq(cs_session_end_word((cs_session_end)i), words[i]);
+    cr_expect_str_eq(cs_session_end_word((cs_session_end)11), "unspecified");
+    cr_expect_str_eq(cs_session_end_word((cs_session_end)-1), "unspecified");
+}
+
 /* ---- writing -------------------------------------------------------------------------------------- */
 
 static void written(cs_connect_code code, const char *message, int reason, const char *expected) {

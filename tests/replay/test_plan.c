@@ -56,16 +56,21 @@ static void add_some(planning *p) {
     forge_session(&p->bundle, &p->key, FORGE_SESSION, 2, NULL);
 }
 
-Test(plan, holds_every_single_run_once) {
+Test(plan, holds_every_single_run_once_and_every_session) {
     planning p;
     begin(&p);
     add_some(&p);
     cr_assert_eq(plan(&p, 0), CS_OK, "%s", p.err.message);
-    cr_assert_eq(p.plan.count, 2);
-    cr_expect_eq(p.plan.items[0].entry, 1);
-    cr_expect_eq(p.plan.items[1].entry, 2);
+    cr_assert_eq(p.plan.count, 4);
+    static const uint64_t entries[] = {1, 2, 4, 5};
+    static const uint64_t groups[] = {1, 2, 4, 4};
+    for (size_t i = 0; i < 4; i++) {
+        cr_expect_eq(p.plan.items[i].entry, entries[i]);
+        cr_expect_eq(p.plan.items[i].group, groups[i]);
+        cr_expect_str_eq(p.plan.items[i].session.hex, i < 2 ? "" : FORGE_SESSION);
+    }
     cr_expect_eq(p.plan.skipped_duplicates, 1);
-    cr_expect_eq(p.plan.skipped_sessions, 2);
+    cr_expect_eq(p.plan.sessions, 1);
     forge_run two = another("2", "two\n");
     cr_expect_str_eq(p.plan.items[1].request_sha256.hex, two.request_sha256);
     cr_expect_str_eq(p.plan.items[1].result_sha256.hex, two.result_sha256);
@@ -114,15 +119,47 @@ Test(plan, an_entry_that_is_not_there) {
     expect_none(&p, 7, CS_NOTHING, CS_CODE_ENTRY_UNKNOWN);
 }
 
-Test(plan, sessions_alone_are_nothing_to_replay) {
+#define OTHER_SESSION "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+/* Two sessions line by line between one another; the second one's first call got no answer. */
+Test(plan, the_calls_of_a_session_stand_together) {
     planning p;
     begin(&p);
+    forge_bundle other = {.count = 0};
     forge_session(&p.bundle, &p.key, FORGE_SESSION, 2, NULL);
+    forge_run lost = forge_single();
+    lost.session = OTHER_SESSION;
+    lost.sequence = 1;
+    lost.version = 3;
+    lost.unanswered = "internal";
+    forge_seal(&lost);
+    forge_add(&other, forge_run_line(&p.key, &lost));
+    forge_add(&other,
+              forge_line(NULL, NULL, forge_envelope(&p.key, forge_close(OTHER_SESSION, 1, lost.record_sha256))));
+    forge_insert(&p.bundle, 1, other.lines[0]);
+    forge_insert(&p.bundle, 3, other.lines[1]);
+    cr_assert_eq(plan(&p, 0), CS_OK, "%s", p.err.message);
+    cr_assert_eq(p.plan.count, 3);
+    cr_expect_eq(p.plan.sessions, 2);
+    static const uint64_t entries[] = {1, 3, 2};
+    static const uint64_t groups[] = {1, 1, 2};
+    for (size_t i = 0; i < 3; i++) {
+        cr_expect_eq(p.plan.items[i].entry, entries[i]);
+        cr_expect_eq(p.plan.items[i].group, groups[i]);
+        cr_expect_eq(p.plan.items[i].response == NULL, i == 2);
+    }
+    cs_replay_plan_free(&p.plan);
+}
+
+Test(plan, a_session_without_calls_is_nothing_to_replay) {
+    planning p;
+    begin(&p);
+    forge_session(&p.bundle, &p.key, FORGE_SESSION, 0, NULL);
     expect_none(&p, 0, CS_NOTHING, CS_CODE_NOTHING_TO_CHECK);
 }
 
-/* holds_every_single_run_once is the twin: one byte of one result is another, in an entry that would not
- * even be replayed. */
+/* holds_every_single_run_once_and_every_session is the twin: one byte of one result is another, in an entry that would
+ * not even be replayed. */
 Test(plan, one_bad_entry_anywhere_and_nothing_is_planned) {
     planning p;
     begin(&p);

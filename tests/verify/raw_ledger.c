@@ -19,12 +19,17 @@ sqlite3 *raw_open(const char *path) {
     return db;
 }
 
-sqlite3 *raw_create(const char *path) {
+sqlite3 *raw_create_version(const char *path, int version) {
     sqlite3 *db = raw_open(path);
-    for (const char *const *sql = cs_ledger_schema; *sql != NULL; sql++)
+    for (const char *const *sql = cs_ledger_schema_of(version); *sql != NULL; sql++)
         raw_sql(db, *sql);
-    raw_sql(db, "PRAGMA application_id = 1129532487; PRAGMA user_version = 1; PRAGMA journal_mode = WAL");
+    raw_sql(db, "PRAGMA application_id = 1129532487; PRAGMA journal_mode = WAL");
+    raw_sql(db, version == 1 ? "PRAGMA user_version = 1" : "PRAGMA user_version = 2");
     return db;
+}
+
+sqlite3 *raw_create(const char *path) {
+    return raw_create_version(path, 2);
 }
 
 void raw_close(sqlite3 *db) {

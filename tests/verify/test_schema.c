@@ -1,4 +1,4 @@
-/* verify/schema.h: the texts of version 1, what they refuse, and the digest of a row. */
+/* verify/schema.h: the texts of the versions, what they refuse, and the digest of a row. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -8,6 +8,7 @@
 /* From an independent implementation of docs/FORMAT.md, "Ledger". */
 #define DIGEST_RUN "6f38fb526355914682cbcb5db6d442873ea5e56c25101677a15d655338e782ab"
 #define DIGEST_FINDING "2e0b5884d2c97aff9b7dda655599732737abc645659bd014ce7bb607b1e11c1f"
+#define SCHEMA_2 "7834a907b59d0c7ae724441a70547d9779a048f7a3fedb62e5633a2b434d1bb8"
 #define SCHEMA_1 "8579b7e9c17395ac4d7854928899a6b00fa4bc053205c193e39a024115f3c16d"
 
 static cs_view bytes(const char *text) {
@@ -38,18 +39,26 @@ static cs_digest digest_of(const cs_ledger_row *row) {
 
 /* ---- the texts ----------------------------------------------------------------------------------- */
 
-/* Version 1 is what files hold: a change of a single byte makes every existing ledger unreadable. */
-Test(schema, texts_of_version_1) {
+/* The versions are what files hold: a change of a single byte makes existing ledgers unreadable. */
+static void expect_texts(const char *const *schema, const char *want) {
     cs_sha256 *hash = cs_sha256_new();
     cs_digest digest;
     size_t count = 0;
-    for (; cs_ledger_schema[count] != NULL; count++) {
-        cs_sha256_update(hash, cs_ledger_schema[count], strlen(cs_ledger_schema[count]) + 1);
-    }
+    for (; schema[count] != NULL; count++)
+        cs_sha256_update(hash, schema[count], strlen(schema[count]) + 1);
     cr_assert(cs_sha256_final_hex(hash, &digest));
     cs_sha256_free(hash);
     cr_assert_eq(count, 4);
-    cr_assert_str_eq(digest.hex, SCHEMA_1);
+    cr_expect_str_eq(digest.hex, want);
+}
+
+Test(schema, texts_of_all_versions) {
+    expect_texts(cs_ledger_schema_of(1), SCHEMA_1);
+    expect_texts(cs_ledger_schema_of(2), SCHEMA_2);
+    cr_expect_eq(cs_ledger_schema_of(2), cs_ledger_schema);
+    cr_expect_null(cs_ledger_schema_of(0));
+    cr_expect_null(cs_ledger_schema_of(3));
+    cr_expect_null(cs_ledger_schema_of(-1));
 }
 
 Test(schema, sqlite_stores_the_texts_as_they_are) {
@@ -248,6 +257,34 @@ Test(schema, rows_that_pass) {
     cr_expect_eq(cs_ledger_row_check(&finding, &err), CS_OK);
 }
 
+static cs_ledger_row an_unanswered(void) {
+    cs_ledger_row row = first_run();
+    row.kind = bytes("unanswered");
+    row.response = (cs_view){0};
+    return row;
+}
+
+static cs_ledger_row a_close(void) {
+    cs_ledger_row row = first_run();
+    row.kind = bytes("close");
+    row.request = (cs_view){0};
+    row.response = (cs_view){0};
+    row.record_sha256 = bytes("");
+    return row;
+}
+
+Test(schema, rows_of_a_session_that_pass) {
+    cs_error err = CS_ERROR_INIT;
+    cs_ledger_row unanswered = an_unanswered();
+    cs_ledger_row close = a_close();
+    cr_expect_eq(cs_ledger_row_check(&unanswered, &err), CS_OK);
+    cr_expect_eq(cs_ledger_row_check(&close, &err), CS_OK);
+    sqlite3 *db = raw_create(":memory:");
+    raw_append(db, unanswered);
+    raw_append(db, close);
+    raw_close(db);
+}
+
 #define REFUSE(base, member, value, what)                                                                              \
     do {                                                                                                               \
         cs_ledger_row row = base();                                                                                    \
@@ -270,6 +307,34 @@ Test(schema, rows_that_do_not_pass) {
     REFUSE(second_finding, envelope, bytes("{}"), "no envelope");
     REFUSE(second_finding, record_sha256, bytes(ROWS_RECORD), "no record_sha256");
     REFUSE(second_finding, detail, bytes("\xc0\x80"), "UTF-8");
+}
+
+/* What the check refuses, the table refuses too. */
+#define REFUSE_BOTH(base, member, value, what)                                                                         \
+    do {                                                                                                               \
+        REFUSE(base, member, value, what);                                                                             \
+        sqlite3 *db = raw_create(":memory:");                                                                          \
+        cs_ledger_row row = base();                                                                                    \
+        row.member = (value);                                                                                          \
+        row.row_sha256 = bytes(DIGEST_RUN);                                                                            \
+        cr_expect_eq(raw_insert(db, &row), SQLITE_CONSTRAINT, #member " of " #base);                                   \
+        raw_close(db);                                                                                                 \
+    } while (0)
+
+Test(schema, rows_of_a_session_that_do_not_pass) {
+    const cs_view absent = {0};
+    REFUSE_BOTH(an_unanswered, request, absent, "an unanswered call a request");
+    REFUSE_BOTH(an_unanswered, response, bytes(""), "an unanswered call a request");
+    REFUSE_BOTH(an_unanswered, envelope, absent, "an unanswered call a request");
+    REFUSE_BOTH(an_unanswered, record_sha256, bytes("0123"), "record_sha256");
+    REFUSE_BOTH(an_unanswered, code, bytes("x"), "no code");
+    REFUSE_BOTH(an_unanswered, detail, bytes("x"), "no detail");
+    REFUSE_BOTH(a_close, request, bytes(""), "a close");
+    REFUSE_BOTH(a_close, response, bytes(""), "a close");
+    REFUSE_BOTH(a_close, envelope, absent, "a close");
+    REFUSE_BOTH(a_close, record_sha256, bytes(ROWS_RECORD), "no record_sha256");
+    REFUSE_BOTH(a_close, code, bytes("x"), "no code");
+    REFUSE_BOTH(a_close, detail, bytes("x"), "no detail");
 }
 
 Test(schema, sizes_of_a_row) {

@@ -130,7 +130,8 @@ static void change_and_expect(const char *sql, cs_result result, cs_code code) {
 Test(source_ledger, whose_file_it_is) {
     change_and_expect("PRAGMA application_id = 0", CS_UNCHECKED, CS_CODE_LEDGER_FOREIGN);
     change_and_expect("PRAGMA application_id = 1129532486", CS_UNCHECKED, CS_CODE_LEDGER_FOREIGN);
-    change_and_expect("PRAGMA user_version = 2", CS_UNCHECKED, CS_CODE_LEDGER_VERSION);
+    change_and_expect("PRAGMA user_version = 3", CS_UNCHECKED, CS_CODE_LEDGER_VERSION);
+    change_and_expect("PRAGMA user_version = 1", CS_FAILED, CS_CODE_LEDGER_SCHEMA); /* the text is that of 2 */
     change_and_expect("PRAGMA user_version = 0", CS_UNCHECKED, CS_CODE_LEDGER_VERSION);
     raw_close(walk_three_rows());
     WALK(walk_path, GOOD, GOOD, GOOD);
@@ -138,12 +139,12 @@ Test(source_ledger, whose_file_it_is) {
 
 Test(source_ledger, a_newer_version_names_both) {
     sqlite3 *db = walk_three_rows();
-    raw_sql(db, "PRAGMA user_version = 2");
+    raw_sql(db, "PRAGMA user_version = 3");
     raw_close(db);
     cs_source *source = NULL;
     cs_error err = CS_ERROR_INIT;
     cr_expect_eq(cs_source_open(walk_path, &source, &err), CS_UNCHECKED);
-    cr_expect(strstr(err.message, "version 2") != NULL && strstr(err.message, "up to 1") != NULL, "%s", err.message);
+    cr_expect(strstr(err.message, "version 3") != NULL && strstr(err.message, "up to 2") != NULL, "%s", err.message);
 }
 
 Test(source_ledger, exactly_the_schema) {
@@ -180,7 +181,24 @@ Test(source_ledger, another_text_encoding) {
     raw_sql(db, "PRAGMA encoding = 'UTF-16le'");
     for (const char *const *sql = cs_ledger_schema; *sql != NULL; sql++)
         raw_sql(db, *sql);
-    raw_sql(db, "PRAGMA application_id = 1129532487; PRAGMA user_version = 1");
+    raw_sql(db, "PRAGMA application_id = 1129532487; PRAGMA user_version = 2");
+    raw_close(db);
+    expect_open_error(CS_FAILED, CS_CODE_LEDGER_SCHEMA);
+}
+
+/* Files of version 1 are read as they are; only the writer brings them to version 2. */
+Test(source_ledger, a_ledger_of_version_1) {
+    sqlite3 *db = raw_create_version(walk_path, 1);
+    raw_append(db, rows_run());
+    raw_append(db, rows_finding());
+    cr_expect_eq(raw_try(db, "INSERT INTO entry SELECT 3, added_unix_ms, 'close', '', row_sha256, row_sha256, '', "
+                             "daemon, '', envelope, NULL, NULL, NULL, NULL FROM entry WHERE id = 2"),
+                 SQLITE_CONSTRAINT);
+    raw_close(db);
+    WALK(walk_path, GOOD, GOOD);
+    unlink(walk_path);
+    db = raw_create_version(walk_path, 1);
+    raw_sql(db, "PRAGMA user_version = 2");
     raw_close(db);
     expect_open_error(CS_FAILED, CS_CODE_LEDGER_SCHEMA);
 }
@@ -250,7 +268,7 @@ static void forge_type(const char *sql) {
     (void)snprintf(text, sizeof text, "%s", cs_ledger_schema[0]);
     *strstr(text, " STRICT") = '\0';
     raw_sql(db, text);
-    raw_sql(db, "PRAGMA application_id = 1129532487; PRAGMA user_version = 1; PRAGMA ignore_check_constraints = ON");
+    raw_sql(db, "PRAGMA application_id = 1129532487; PRAGMA user_version = 2; PRAGMA ignore_check_constraints = ON");
     raw_append(db, rows_run());
     raw_append(db, rows_run());
     raw_sql(db, sql);

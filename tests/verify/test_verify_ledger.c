@@ -152,3 +152,140 @@ Test(verify_ledger, a_row_that_was_changed) {
     cr_expect_eq(out.summary.entries, 3);
     ledger_end(&ledger);
 }
+
+/* ---- sessions -------------------------------------------------------------------------------------- */
+
+#define OTHER_SESSION "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+/* The next call of a session, of which `last` is the newest so far (NULL: none). */
+static forge_run next_call(const char *session, const forge_run *last) {
+    forge_run run = forge_single();
+    run.session = session;
+    run.sequence = last == NULL ? 1 : last->sequence + 1;
+    run.previous = last == NULL ? "" : forge_text("%s", last->record_sha256);
+    forge_seal(&run);
+    return run;
+}
+
+static void add_unanswered(ledger_case *ledger, forge_run *run) {
+    run->version = 3;
+    run->unanswered = "internal";
+    forge_seal(run);
+    cs_ledger_row row = run_row(ledger, run, run->record_sha256);
+    row.kind = cs_view_of(CS_KIND_UNANSWERED);
+    row.response = (cs_view){0};
+    raw_append(ledger->db, row);
+}
+
+static void add_close(ledger_case *ledger, const char *session, uint64_t calls, const char *last) {
+    raw_append(ledger->db,
+               (cs_ledger_row){.added_unix_ms = 1790000000300,
+                               .kind = cs_view_of(CS_KIND_CLOSE),
+                               .code = cs_view_of(""),
+                               .detail = cs_view_of(""),
+                               .daemon = cs_view_of("http://127.0.0.1:8746"),
+                               .envelope = cs_view_of(forge_envelope(&ledger->key, forge_close(session, calls, last))),
+                               .record_sha256 = cs_view_of("")});
+}
+
+/* Two sessions, single runs and a finding between one another. */
+static void add_two_sessions(ledger_case *ledger, forge_run a[2], forge_run b[2]) {
+    forge_run single = forge_single();
+    a[0] = next_call(FORGE_SESSION, NULL);
+    add_run(ledger, &a[0]); /* 1 */
+    b[0] = next_call(OTHER_SESSION, NULL);
+    add_run(ledger, &b[0]);   /* 2 */
+    add_run(ledger, &single); /* 3 */
+    a[1] = next_call(FORGE_SESSION, &a[0]);
+    add_unanswered(ledger, &a[1]); /* 4 */
+    add_finding(ledger);           /* 5 */
+    b[1] = next_call(OTHER_SESSION, &b[0]);
+    add_run(ledger, &b[1]); /* 6 */
+}
+
+Test(verify_ledger, sessions_and_runs_between_one_another) {
+    ledger_case ledger = ledger_begin();
+    forge_run a[2];
+    forge_run b[2];
+    add_two_sessions(&ledger, a, b);
+    add_close(&ledger, FORGE_SESSION, 2, a[1].record_sha256);
+    add_close(&ledger, OTHER_SESSION, 2, b[1].record_sha256);
+    outcome out = ledger_verify(&ledger);
+    check_outcome(out, CS_OK, "");
+    cr_expect_str_eq(out.runs, "1 2 3 4u 6");
+    cr_expect_eq(out.summary.sessions, 2);
+    cr_expect_eq(out.summary.unanswered, 1);
+    cr_expect_eq(out.summary.runs, 5);
+    cr_expect_eq(out.summary.findings, 1);
+    ledger_end(&ledger);
+}
+
+Test(verify_ledger, a_session_without_its_close) {
+    ledger_case ledger = ledger_begin();
+    forge_run a[2];
+    forge_run b[2];
+    add_two_sessions(&ledger, a, b);
+    add_close(&ledger, OTHER_SESSION, 2, b[1].record_sha256);
+    check_outcome(ledger_verify(&ledger), CS_FAILED, "4 chain-unclosed");
+    ledger_end(&ledger);
+}
+
+Test(verify_ledger, a_close_that_is_not_its_sessions) {
+    ledger_case ledger = ledger_begin();
+    forge_run a[2];
+    forge_run b[2];
+    add_two_sessions(&ledger, a, b);
+    add_close(&ledger, FORGE_SESSION, 1, a[0].record_sha256);
+    add_close(&ledger, OTHER_SESSION, 2, a[1].record_sha256);
+    check_outcome(ledger_verify(&ledger), CS_FAILED, "7 chain-close; 8 chain-close");
+    ledger_end(&ledger);
+}
+
+Test(verify_ledger, a_session_that_goes_on_after_its_close) {
+    ledger_case ledger = ledger_begin();
+    forge_run first = next_call(FORGE_SESSION, NULL);
+    add_run(&ledger, &first);
+    add_close(&ledger, FORGE_SESSION, 1, first.record_sha256);
+    check_outcome(ledger_verify(&ledger), CS_OK, "");
+    forge_run second = next_call(FORGE_SESSION, &first);
+    add_run(&ledger, &second);
+    check_outcome(ledger_verify(&ledger), CS_FAILED, "3 chain-reopened");
+    ledger_end(&ledger);
+}
+
+Test(verify_ledger, a_session_with_a_gap_or_another_record_before) {
+    ledger_case ledger = ledger_begin();
+    forge_run first = next_call(FORGE_SESSION, NULL);
+    forge_run second = next_call(FORGE_SESSION, &first);
+    forge_run third = next_call(FORGE_SESSION, &second);
+    add_run(&ledger, &first);
+    add_run(&ledger, &third);
+    forge_run other = next_call(OTHER_SESSION, NULL);
+    forge_run wrong = next_call(OTHER_SESSION, &other);
+    wrong.previous = first.record_sha256;
+    forge_seal(&wrong);
+    add_run(&ledger, &other);
+    add_run(&ledger, &wrong);
+    add_close(&ledger, FORGE_SESSION, 3, third.record_sha256);
+    add_close(&ledger, OTHER_SESSION, 2, wrong.record_sha256);
+    outcome out = ledger_verify(&ledger);
+    check_outcome(out, CS_FAILED, "2 chain-sequence; 4 chain-previous");
+    cr_expect_eq(out.summary.sessions, 0);
+    ledger_end(&ledger);
+}
+
+/* The column is as much a matter of an unanswered call as of a run. */
+Test(verify_ledger, the_column_of_an_unanswered_call) {
+    ledger_case ledger = ledger_begin();
+    forge_run first = next_call(FORGE_SESSION, NULL);
+    first.version = 3;
+    first.unanswered = "internal";
+    forge_seal(&first);
+    cs_ledger_row row = run_row(&ledger, &first, forge_single().record_sha256);
+    row.kind = cs_view_of(CS_KIND_UNANSWERED);
+    row.response = (cs_view){0};
+    raw_append(ledger.db, row);
+    add_close(&ledger, FORGE_SESSION, 1, first.record_sha256);
+    check_outcome(ledger_verify(&ledger), CS_FAILED, "1 ledger-columns");
+    ledger_end(&ledger);
+}

@@ -1,0 +1,222 @@
+/* A ledger of version 1 becomes one of version 2: every row as it was, or nothing at all. */
+#include <criterion/criterion.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness/ledger.h"
+#include "tests/support/folder.h"
+#include "tests/support/rows.h"
+#include "verify/source.h"
+
+static char folder[128];
+static char path[256];
+
+static void set_up(void) {
+    folder_make(folder);
+    (void)snprintf(path, sizeof path, "%s/ledger.db", folder);
+}
+
+static void tear_down(void) {
+    folder_remove(folder);
+}
+
+TestSuite(ledger_migrate, .init = set_up, .fini = tear_down);
+
+static void raw_sql(const char *sql) {
+    sqlite3 *db = NULL;
+    cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
+    cr_assert_eq(sqlite3_close(db), SQLITE_OK);
+}
+
+/* The two rows and their digests are those of an independent implementation of docs/FORMAT.md, "Ledger"
+ * (tests/verify/test_schema.c has the vectors). */
+#define DIGEST_1 "6f38fb526355914682cbcb5db6d442873ea5e56c25101677a15d655338e782ab"
+#define DIGEST_2 "2e0b5884d2c97aff9b7dda655599732737abc645659bd014ce7bb607b1e11c1f"
+#define COLUMNS                                                                                                        \
+    "id, added_unix_ms, kind, daemon, code, detail, request, response, envelope, describe_before, describe_after, "    \
+    "record_sha256, previous_sha256, row_sha256"
+#define ROW_1                                                                                                          \
+    "(1, 1700000000123, 'run', 'http://127.0.0.1:8746', '', '', CAST('the request' AS BLOB), "                         \
+    "CAST('the response' AS BLOB), CAST('{\"payloadType\":\"x\"}' AS BLOB), CAST('before' AS BLOB), "                  \
+    "CAST('after' AS BLOB), '" ROWS_RECORD "', '', '" DIGEST_1 "')"
+#define ROW_2                                                                                                          \
+    "(2, 1700000000456, 'finding', 'http://127.0.0.1:8746', 'result-digest', 'the result is another one', "            \
+    "CAST('the request' AS BLOB), CAST('the response' AS BLOB), NULL, CAST('before' AS BLOB), NULL, '', '" DIGEST_1    \
+    "', '" DIGEST_2 "')"
+
+static void version_1(void) {
+    for (const char *const *sql = cs_ledger_schema_of(1); *sql != NULL; sql++)
+        raw_sql(*sql);
+    raw_sql("PRAGMA application_id = 1129532487; PRAGMA user_version = 1; PRAGMA journal_mode = WAL");
+    raw_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_1);
+    raw_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_2);
+}
+
+static int add_text(void *out, int count, char **values, char **names) {
+    (void)names;
+    for (int i = 0; i < count; i++)
+        if (!cs_buf_text(out, values[i] != NULL ? values[i] : "NULL") || !cs_buf_byte(out, '|')) return 1;
+    return 0;
+}
+
+/* The answer to a query as text; with a NUL. */
+static cs_buf ask(const char *sql) {
+    cs_buf out = CS_BUF_INIT(1u << 20);
+    sqlite3 *db = NULL;
+    cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(db, sql, add_text, &out, NULL), SQLITE_OK, "%s", sqlite3_errmsg(db));
+    cr_assert_eq(sqlite3_close(db), SQLITE_OK);
+    cr_assert(cs_buf_byte(&out, 0));
+    return out;
+}
+
+#define ROWS                                                                                                           \
+    "SELECT id, added_unix_ms, kind, daemon, code, detail, quote(request), quote(response), quote(envelope), "         \
+    "quote(describe_before), quote(describe_after), record_sha256, previous_sha256, row_sha256 FROM entry ORDER BY id"
+
+static void expect_same(const cs_buf *rows) {
+    cs_buf now = ask(ROWS);
+    cr_expect_str_eq((const char *)now.ptr, (const char *)rows->ptr);
+    cs_buf_free(&now);
+}
+
+static void expect_answer(const char *sql, const char *want) {
+    cs_buf found = ask(sql);
+    cr_expect_str_eq((const char *)found.ptr, want, "%s", sql);
+    cs_buf_free(&found);
+}
+
+static cs_ledger *open_good(void) {
+    cs_ledger *ledger = NULL;
+    cs_error err = CS_ERROR_INIT;
+    cr_assert_eq(cs_ledger_open(path, 5000, &ledger, &err), CS_OK, "%s: %s", err.where, err.message);
+    return ledger;
+}
+
+static uint64_t walk(void) {
+    cs_source *source = NULL;
+    cs_entry entry;
+    bool more = true;
+    uint64_t count = 0;
+    cs_error err = CS_ERROR_INIT;
+    cr_assert_eq(cs_source_open(path, &source, &err), CS_OK, "%s: %s", err.where, err.message);
+    while (more) {
+        cr_assert_eq(cs_source_next(source, &entry, &more, &err), CS_OK, "%s: %s", err.where, err.message);
+        if (more) count++;
+    }
+    cs_source_close(source);
+    return count;
+}
+
+Test(ledger_migrate, every_row_stays_as_it_was) {
+    version_1();
+    cs_buf rows = ask(ROWS);
+    cr_expect_eq(walk(), 2);
+    expect_answer("PRAGMA user_version", "1|"); /* a reader changes nothing */
+
+    cs_ledger *ledger = open_good();
+    expect_answer("PRAGMA user_version", "2|");
+    expect_answer("PRAGMA application_id", "1129532487|");
+    expect_answer("SELECT count(*) FROM sqlite_schema", "4|");
+    expect_same(&rows);
+    cr_expect_eq(walk(), 2);
+
+    /* And the new kinds follow the old rows. */
+    cs_ledger_row row = rows_run();
+    row.kind = cs_view_of(CS_KIND_UNANSWERED);
+    row.response = (cs_view){0};
+    int64_t id = 0;
+    cs_error err = CS_ERROR_INIT;
+    cr_assert_eq(cs_ledger_append(ledger, &row, &id, &err), CS_OK, "%s", err.message);
+    row.kind = cs_view_of(CS_KIND_CLOSE);
+    row.request = (cs_view){0};
+    row.record_sha256 = cs_view_of("");
+    cr_assert_eq(cs_ledger_append(ledger, &row, &id, &err), CS_OK, "%s", err.message);
+    cr_expect_eq(id, 4);
+    cs_ledger_close(ledger);
+    cs_ledger_close(open_good()); /* a second time there is nothing to do */
+    cr_expect_eq(walk(), 4);
+    expect_answer("SELECT previous_sha256 = '" DIGEST_2 "' FROM entry WHERE id = 3", "1|");
+    cs_buf_free(&rows);
+}
+
+Test(ledger_migrate, an_empty_ledger_of_version_1) {
+    for (const char *const *sql = cs_ledger_schema_of(1); *sql != NULL; sql++)
+        raw_sql(*sql);
+    raw_sql("PRAGMA application_id = 1129532487; PRAGMA user_version = 1");
+    cs_ledger_close(open_good());
+    expect_answer("PRAGMA user_version", "2|");
+    cr_expect_eq(walk(), 0);
+}
+
+Test(ledger_migrate, several_processes_at_once) {
+    version_1();
+    cs_buf rows = ask(ROWS);
+    pid_t children[4];
+    for (int i = 0; i < 4; i++) {
+        children[i] = fork();
+        cr_assert_geq(children[i], 0);
+        if (children[i] != 0) continue;
+        cs_ledger *ledger = NULL;
+        cs_error err = CS_ERROR_INIT;
+        cs_result result = cs_ledger_open(path, 20000, &ledger, &err);
+        cs_ledger_close(ledger);
+        _exit((int)result);
+    }
+    for (int i = 0; i < 4; i++) {
+        int status = -1;
+        cr_assert_eq(waitpid(children[i], &status, 0), children[i]);
+        cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == CS_OK, "status %d", status);
+    }
+    expect_same(&rows);
+    expect_answer("PRAGMA user_version", "2|");
+    cr_expect_eq(walk(), 2);
+    cs_buf_free(&rows);
+}
+
+/* ---- nothing at all ------------------------------------------------------------------------------ */
+
+static void expect_untouched(cs_result result, cs_code code) {
+    cs_buf rows = ask(ROWS);
+    cs_buf schema = ask("SELECT sql FROM sqlite_schema ORDER BY rowid");
+    cs_ledger *ledger = NULL;
+    cs_error err = CS_ERROR_INIT;
+    cr_expect_eq(cs_ledger_open(path, 200, &ledger, &err), result, "%s", err.message);
+    cr_expect_eq(err.code, code, "%s: %s", cs_code_name(err.code), err.message);
+    cr_expect_null(ledger);
+    expect_answer("PRAGMA user_version", "1|");
+    expect_same(&rows);
+    expect_answer("SELECT sql FROM sqlite_schema ORDER BY rowid", (const char *)schema.ptr);
+    cs_buf_free(&rows);
+    cs_buf_free(&schema);
+}
+
+Test(ledger_migrate, a_strangers_trigger_is_not_taken_along) {
+    version_1();
+    raw_sql("CREATE TRIGGER more AFTER INSERT ON entry BEGIN SELECT 1; END");
+    expect_untouched(CS_FAILED, CS_CODE_LEDGER_SCHEMA);
+}
+
+Test(ledger_migrate, a_row_that_no_version_takes) {
+    version_1();
+    raw_sql("PRAGMA ignore_check_constraints = ON; INSERT INTO entry (" COLUMNS
+            ") SELECT 3, added_unix_ms, 'note', daemon, code, detail, request, response, envelope, describe_before, "
+            "describe_after, record_sha256, row_sha256, row_sha256 FROM entry WHERE id = 2");
+    expect_untouched(CS_UNCHECKED, CS_CODE_LEDGER_WRITE);
+}
+
+Test(ledger_migrate, a_ledger_that_another_process_holds) {
+    version_1();
+    sqlite3 *db = NULL;
+    cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    expect_untouched(CS_UNCHECKED, CS_CODE_LEDGER_LOCKED);
+    cr_assert_eq(sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
+    cr_assert_eq(sqlite3_close(db), SQLITE_OK);
+    cs_ledger_close(open_good()); /* the twin */
+}

@@ -180,7 +180,7 @@ COVERAGE = $(BUILD)/coverage
 .PHONY: coverage
 coverage:
 	find $(COVERAGE)/obj -name '*.gcda' -delete 2>/dev/null || true
-	$(MAKE) BUILD=$(COVERAGE) CFLAGS='-O0 -g --coverage' test
+	$(MAKE) BUILD=$(COVERAGE) CFLAGS='-O0 -g --coverage -U_FORTIFY_SOURCE' test
 	sh tests/coverage.sh $(COVERAGE) $(SRC_records) $(SRC_verify)
 
 # ---- fuzzing --------------------------------------------------------------------------------------

@@ -171,6 +171,10 @@ bool failing_happened(void) {
     return happened;
 }
 
+size_t failing_live(void) {
+    return live;
+}
+
 void failing_folder(char path[128]) {
     if (access("/dev/shm", W_OK) == 0) (void)setenv("TMPDIR", "/dev/shm", 1);
     folder_make(path);

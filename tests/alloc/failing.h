@@ -19,6 +19,9 @@ void failing_end(void);
 /* Did an allocation fail since failing_begin? */
 bool failing_happened(void);
 
+/* How many blocks that our own code took since failing_begin are not freed. */
+size_t failing_live(void);
+
 /* Walk through a scenario: fail its first allocation, then its second, and so on, until one run comes to its
  * end without. Then the same once more, but with every later allocation failing as well. Each run must answer
  * a result that `allowed` has a bit for (1u << CS_UNCHECKED) with a code of that class, or CS_OK; and leave

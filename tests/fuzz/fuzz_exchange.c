@@ -47,11 +47,18 @@ static void fix(uint8_t flags, const cs_run_request *request, cs_run_response *r
         canon_set(&record->previous_sha256, "");
         canon_set(&record->unanswered, (flags & NO_RESPONSE) ? "unknown" : "");
     }
-    if (flags & FIX_REQUEST) canon_request(request, hex), canon_set(&record->request_sha256, hex);
-    if (flags & FIX_RESULT) canon_result(response, hex), canon_set(&record->result_sha256, hex);
-    if ((flags & FIX_RESULT) && (flags & NO_RESPONSE)) canon_set(&record->result_sha256, "");
-    if ((flags & FIX_RECORD) && record->version >= 1 && record->version <= 3)
-        canon_record(record, hex), canon_set(&record->record_sha256, hex);
+    if (flags & FIX_REQUEST) {
+        canon_request(request, hex);
+        canon_set(&record->request_sha256, hex);
+    }
+    if (flags & FIX_RESULT) {
+        canon_result(response, hex);
+        canon_set(&record->result_sha256, (flags & NO_RESPONSE) ? "" : hex);
+    }
+    if ((flags & FIX_RECORD) && record->version >= 1 && record->version <= 3) {
+        canon_record(record, hex);
+        canon_set(&record->record_sha256, hex);
+    }
 }
 
 /* A line that is signed well. False when the record can't be stated at all. */

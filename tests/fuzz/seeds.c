@@ -184,9 +184,13 @@ static void put_exchanges(void) {
         request = fuzz_encode(message);
         for (unsigned variant = 0; variant < 4; variant++) {
             cs_run_response *response = new_message(&plimsoll__v1__run_response__descriptor, variant);
-            if (!cs_bytes_set(&response->isolation, cs_view_of("vm"))) abort();
+            /* What the floors and rules of the requests above allow. */
+            if (!cs_bytes_set(&response->isolation, cs_view_of("vm")) ||
+                !cs_bytes_set(&response->software_identity, cs_view_of(i == 1 ? "oci:a@sha256:1" : "a")))
+                abort();
             cs_buf bytes = fuzz_encode(response);
-            put_exchange((uint8_t)(31 | (variant & 1) << 5), cs_buf_view(&request), cs_buf_view(&bytes));
+            put_exchange(31, cs_buf_view(&request), cs_buf_view(&bytes));
+            put_exchange(63, cs_buf_view(&request), cs_buf_view(&bytes));
             cs_buf_free(&bytes);
             cs_message_free(response);
         }
@@ -225,8 +229,7 @@ static void put_bundles(void) {
 
 /* ---- ledgers -------------------------------------------------------------------------------------- */
 
-static cs_ledger_row row_of(const char *line, cs_buf *request, cs_buf *response, const forge_run *run) {
-    (void)line;
+static cs_ledger_row row_of(const forge_run *run, cs_buf *request, cs_buf *response) {
     forge_bytes bytes = forge_request(run);
     forge_bytes answer = forge_response(run);
     if (!cs_buf_append(request, bytes.ptr, bytes.len) || !cs_buf_append(response, answer.ptr, answer.len)) abort();
@@ -250,7 +253,7 @@ static void fill_ledger(sqlite3 *db) {
         forge_run run = forge_single();
         run.code = forge_text("%u", i); /* those of the genuine bundle of several runs */
         forge_seal(&run);
-        cs_ledger_row row = row_of("", &request, &response, &run);
+        cs_ledger_row row = row_of(&run, &request, &response);
         raw_append(db, row);
         row.kind = cs_view_of("finding");
         row.code = cs_view_of("result-digest");

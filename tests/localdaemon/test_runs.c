@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,16 +140,13 @@ static int count_processes(const char *word) {
     return count;
 }
 
-/* No run's folder below the daemon's base directory. */
-static int count_folders(void) {
-    char base[64] = "/tmp/localdaemon";
-    if (geteuid() != 0) snprintf(base, sizeof base, "/tmp/localdaemon-%u", (unsigned)geteuid());
-    int count = 0;
-    DIR *dir = opendir(base);
-    cr_assert_not_null(dir);
-    for (struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir))
-        count += entry->d_type == DT_DIR && entry->d_name[0] != '.';
-    closedir(dir);
+/* How many work folders hold the mark of this test? Other daemons may have runs of their own. */
+static int count_marks(void) {
+    char pattern[96];
+    glob_t found;
+    snprintf(pattern, sizeof pattern, "/tmp/localdaemon*/*/work/mark-%d", (int)getpid());
+    int count = glob(pattern, 0, NULL, &found) == 0 ? (int)found.gl_pathc : 0;
+    globfree(&found);
     return count;
 }
 
@@ -167,23 +165,26 @@ static void check_leftovers(void) {
 
     /* Out of its group and session, twice forked, deaf to signals, with the streams held open. */
     json_t *answer = wire_run(
-        &host, STEPS
-        "[\"setsid sleep 98765.25 & (setsid sh -c 'trap \\\"\\\" TERM HUP INT; sleep 98765.25; true' &) ; echo left\","
-        "\"mkdir -p d/e && chmod 0 d/e d; i=0; mkdir x; cd x; while [ $i -lt 120 ]; do mkdir "
-        "longer-name-longer-name-longer-name; cd longer-name-longer-name-longer-name; i=$((i+1)); done; echo "
-        "deep\"]}}");
+        &host,
+        STEPS "[\"setsid sleep 98765.25 & (setsid sh -c 'trap \\\"\\\" TERM HUP INT; sleep 98765.25; true' &) ; "
+              "touch mark-%d; echo left\","
+              "\"mkdir -p d/e && chmod 0 d/e d; i=0; mkdir x; cd x; while [ $i -lt 120 ]; do mkdir "
+              "longer-name-longer-name-longer-name; cd longer-name-longer-name-longer-name; i=$((i+1)); done; echo "
+              "deep\"]}}",
+        (int)getpid());
     cr_assert_str_eq(json_bytes_at(answer, "project/steps/0/stdout"), "left\n");
     cr_assert_str_eq(json_bytes_at(answer, "project/steps/1/stdout"), "deep\n");
     json_decref(answer);
     cr_assert_eq(count_processes("98765.25"), 0);
-    cr_assert_eq(count_folders(), 0);
-    answer =
-        wire_run(&host, "{\"protocol\":3,\"timeoutMs\":500,\"project\":{\"files\":[{\"path\":\"f\",\"content\":\"\"}],"
-                        "\"steps\":[\"setsid sleep 98765.125 & sleep 98765.125\"]}}");
+    cr_assert_eq(count_marks(), 0);
+    answer = wire_run(&host,
+                      "{\"protocol\":3,\"timeoutMs\":500,\"project\":{\"files\":[{\"path\":\"f\",\"content\":\"\"}],"
+                      "\"steps\":[\"touch mark-%d; setsid sleep 98765.125 & sleep 98765.125\"]}}",
+                      (int)getpid());
     cr_assert_str_eq(json_at(answer, "project/outcome"), "PROJECT_OUTCOME_TIMED_OUT");
     json_decref(answer);
     cr_assert_eq(count_processes("98765.125"), 0);
-    cr_assert_eq(count_folders(), 0);
+    cr_assert_eq(count_marks(), 0);
 }
 
 /* What a program finds: a clean environment, the same on both providers, and no descriptor of the daemon's. */

@@ -75,7 +75,7 @@ static bool load_filter(const ld_plan *plan) {
 /* The descriptors that bubblewrap reads from must survive its start; their numbers stand in its
  * arguments. */
 static void pass_descriptors(const ld_plan *plan, int failed) {
-    int keep[LD_PASSED + 1] = {failed, plan->passed[0], plan->passed[1]};
+    int keep[LD_PASSED + 1] = {failed, plan->passed[0], plan->passed[1], plan->passed[2]};
     ld_close_others(keep, sizeof(keep) / sizeof(keep[0]));
     for (size_t i = 0; i < LD_PASSED; i++)
         if (plan->passed[i] >= 0) fcntl(plan->passed[i], F_SETFD, 0);

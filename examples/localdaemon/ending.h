@@ -2,8 +2,7 @@
 #ifndef LD_ENDING_H
 #define LD_ENDING_H
 
-#include "records/base.h"
-#include <sys/types.h>
+#include "examples/localdaemon/proc.h"
 
 /* Kill every process of `uid` (root only). The kernel goes through all of them while none can be
  * made, so nothing escapes by forking. The caller of that kill wears `uid` as its effective user only
@@ -15,5 +14,12 @@ CS_MUST_CHECK bool ld_end_user(uid_t uid, uid_t killer);
  * processes are killed; otherwise the caller's children, again and again. False when some remain after
  * about five seconds. */
 CS_MUST_CHECK bool ld_end_children(uid_t uid, uid_t killer);
+
+/* Reap until the caller has no child left, killing none. False when some remain after about five seconds. */
+CS_MUST_CHECK bool ld_reap_children(void);
+
+/* Kill every process of `uid` but the spared ones, which are left stopped. `uid` is not `killer`. False when some
+ * remain after about five seconds. The dead may still have to be reaped. */
+CS_MUST_CHECK bool ld_end_others(uid_t uid, uid_t killer, const ld_spared *spared);
 
 #endif

@@ -72,13 +72,21 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, const exch
     return queued;
 }
 
-static bool is_call(const char *url) {
-    static const char service[] = "/plimsoll.v1.SandboxService/";
-    static const char *const calls[] = {"Describe", "Run", "OpenSession", "SessionRun", "CloseSession"};
-    if (strncmp(url, service, sizeof(service) - 1) != 0) return false;
+typedef void (*call_of)(const ld_call *call, ld_answer *out);
+
+/* The call of a path, or NULL. */
+static call_of find_call(const char *url) {
+    static const struct {
+        const char *path;
+        call_of call;
+    } calls[] = {{CS_PATH_DESCRIBE, ld_rpc_describe},
+                 {CS_PATH_RUN, ld_rpc_run},
+                 {CS_PATH_OPEN_SESSION, ld_rpc_open_session},
+                 {CS_PATH_SESSION_RUN, ld_rpc_session_run},
+                 {CS_PATH_CLOSE_SESSION, ld_rpc_close_session}};
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-        if (strcmp(url + sizeof(service) - 1, calls[i]) == 0) return true;
-    return false;
+        if (strcmp(url, calls[i].path) == 0) return calls[i].call;
+    return NULL;
 }
 
 /* Everything that can be told from the headers, in order: who calls, what, in which form, how much. False
@@ -97,12 +105,8 @@ static bool check_headers(ld_daemon *daemon, exchange *in, const char *url, ld_a
                         "the Host is not this machine's loopback");
         return false;
     }
-    if (!is_call(url)) {
+    if (find_call(url) == NULL) {
         ld_answer_error(out, CS_CONNECT_UNIMPLEMENTED, REASON(UNSUPPORTED), true, MHD_HTTP_NOT_FOUND, "no such call");
-        return false;
-    }
-    if (strcmp(url, CS_PATH_DESCRIBE) != 0 && strcmp(url, CS_PATH_RUN) != 0) {
-        ld_answer_error(out, CS_CONNECT_UNIMPLEMENTED, REASON(UNSUPPORTED), true, 0, "this daemon has no sessions");
         return false;
     }
     int status = 0;
@@ -166,10 +170,8 @@ static enum MHD_Result finish(ld_http *http, struct MHD_Connection *connection, 
         ld_answer_error(&answer, CS_CONNECT_INVALID_ARGUMENT, REASON(REQUEST), true, 0, LD_TOO_LARGE);
     else if (in->no_room)
         ld_answer_error(&answer, CS_CONNECT_RESOURCE_EXHAUSTED, REASON(CAPACITY), true, 0, "no memory for the request");
-    else if (strcmp(url, CS_PATH_DESCRIBE) == 0)
-        ld_rpc_describe(&call, &answer);
     else
-        ld_rpc_run(&call, &answer);
+        find_call(url)(&call, &answer);
     MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, RECEIVE_SECONDS);
     return send_answer(connection, in, url, &answer);
 }

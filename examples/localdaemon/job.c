@@ -22,36 +22,58 @@ static cs_result run_command(const ld_place *place, const char *const *argv, ld_
     ld_command command = {.argv = argv};
     ld_output *output = &job->outputs[job->output_count++];
     cs_result result = ld_launch(place, &command, output, err);
-    if (result == CS_OK && output->stopped)
-        result = cs_fail(err, CS_CODE_INTERRUPTED, "the daemon is stopping; the run was ended");
+    if (result == CS_OK && output->stopped) result = cs_fail(err, CS_CODE_INTERRUPTED, "the run was told to end");
     return result;
+}
+
+cs_result ld_job_tell_unfit(ld_job *job, cs_view path, int error, cs_error *err) {
+    ld_output *output = &job->outputs[job->output_count++];
+    *output = (ld_output){
+        .out = CS_BUF_INIT(LD_STREAM_CAP), .err = CS_BUF_INIT(LD_STREAM_CAP), .clean = true, .exit_code = 1};
+    if (cs_buf_text(&output->err, "file can't be made: ") && cs_buf_append(&output->err, path.ptr, path.len) &&
+        cs_buf_printf(&output->err, ": %s\n", strerror(error)))
+        return CS_OK;
+    return no_memory(err);
+}
+
+static ld_work write_file(const ld_place *place, cs_view path, cs_view content) {
+    int folder = place->slot->work_fd;
+    return place->kept ? ld_work_replace(folder, path, content, owner_of_files(place))
+                       : ld_work_write(folder, path, content, owner_of_files(place));
 }
 
 static cs_result run_javascript(const ld_place *place, const Plimsoll__V1__JavaScriptRun *run, ld_job *job,
                                 cs_error *err) {
     const char *const argv[] = {place->sandbox->node, SCRIPT, NULL};
-    if (ld_work_write(place->slot->work_fd, cs_view_of(SCRIPT), cs_bytes_view(&run->code), owner_of_files(place)) !=
-        LD_WORK_DONE)
-        return cs_fail(err, CS_CODE_IO, "the script can't be written: %s", strerror(errno));
+    ld_work done = write_file(place, cs_view_of(SCRIPT), cs_bytes_view(&run->code));
+    if (done == LD_WORK_UNFIT && place->kept) return ld_job_tell_unfit(job, cs_view_of(SCRIPT), errno, err);
+    if (done != LD_WORK_DONE) return cs_fail(err, CS_CODE_IO, "the script can't be written: %s", strerror(errno));
     return run_command(place, argv, job, err);
+}
+
+cs_result ld_job_files(const ld_place *place, cs_project_file *const *files, size_t count,
+                       const cs_project_file **unfit, cs_error *err) {
+    *unfit = NULL;
+    for (size_t i = 0; i < count && *unfit == NULL; i++) {
+        ld_work done = write_file(place, cs_bytes_view(&files[i]->path), cs_bytes_view(&files[i]->content));
+        if (done == LD_WORK_UNFIT) *unfit = files[i];
+        if (done == LD_WORK_FAILED) return cs_fail(err, CS_CODE_IO, "a file can't be written: %s", strerror(errno));
+    }
+    return CS_OK;
 }
 
 /* A file that can't be made because of its path is the request's matter: no step runs, and the result says
  * so. */
 static cs_result write_files(const ld_place *place, const Plimsoll__V1__ProjectRun *run, ld_job *job, cs_error *err) {
-    for (size_t i = 0; i < run->n_files; i++) {
-        cs_view path = cs_bytes_view(&run->files[i]->path);
-        ld_work done =
-            ld_work_write(place->slot->work_fd, path, cs_bytes_view(&run->files[i]->content), owner_of_files(place));
-        if (done == LD_WORK_FAILED) return cs_fail(err, CS_CODE_IO, "a file can't be written: %s", strerror(errno));
-        if (done == LD_WORK_DONE) continue;
-        job->outcome = PLIMSOLL__V1__PROJECT_OUTCOME__PROJECT_OUTCOME_SETUP_FAILED;
-        const char *why = strerror(errno);
-        if (!cs_buf_text(&job->detail, "file can't be made: ") || !cs_buf_append(&job->detail, path.ptr, path.len) ||
-            !cs_buf_printf(&job->detail, ": %s", why))
-            return no_memory(err);
-        return CS_OK;
-    }
+    const cs_project_file *unfit = NULL;
+    cs_result result = ld_job_files(place, run->files, run->n_files, &unfit, err);
+    if (result != CS_OK || unfit == NULL) return result;
+    const char *why = strerror(errno);
+    cs_view path = cs_bytes_view(&unfit->path);
+    job->outcome = PLIMSOLL__V1__PROJECT_OUTCOME__PROJECT_OUTCOME_SETUP_FAILED;
+    if (!cs_buf_text(&job->detail, "file can't be made: ") || !cs_buf_append(&job->detail, path.ptr, path.len) ||
+        !cs_buf_printf(&job->detail, ": %s", why))
+        return no_memory(err);
     return CS_OK;
 }
 
@@ -120,7 +142,7 @@ static cs_result run_project(const ld_place *place, const Plimsoll__V1__ProjectR
     return result == CS_OK ? collect(place, run, job, err) : result;
 }
 
-static bool all_ended(const ld_job *job) {
+bool ld_job_clean(const ld_job *job) {
     for (size_t i = 0; i < job->output_count; i++)
         if (!job->outputs[i].clean) return false;
     return true;
@@ -129,7 +151,7 @@ static bool all_ended(const ld_job *job) {
 /* Give the slot back, or keep it for ever when something of the run may still be there. The first
  * failure is the one that is told. */
 static cs_result leave(ld_daemon *daemon, ld_slot *slot, const ld_job *job, cs_result so_far, cs_error *err) {
-    if (!all_ended(job)) {
+    if (!ld_job_clean(job)) {
         ld_log("slot %u is not used again: processes of a run are left", slot->number);
         ld_slot_abandon(slot);
         return so_far != CS_OK ? so_far : cs_fail(err, CS_CODE_INTERNAL, "processes of the run can't be ended");
@@ -141,28 +163,45 @@ static cs_result leave(ld_daemon *daemon, ld_slot *slot, const ld_job *job, cs_r
     return so_far != CS_OK ? so_far : cs_fail(err, second.code, "%s", second.message);
 }
 
+int64_t ld_job_deadline(const cs_run_request *request) {
+    return ld_monotonic_ms() + (request->timeout_ms > 0 ? request->timeout_ms : LD_DEFAULT_RUN_MS);
+}
+
+void ld_job_begin(ld_job *job) {
+    memset(job, 0, sizeof(*job));
+    job->detail = CS_BUF_INIT(MAX_DETAIL);
+    job->contents = CS_BUF_INIT(LD_ARTIFACTS_CAP);
+    job->begun_ms = ld_monotonic_ms();
+    job->started_unix_ms = ld_unix_ms();
+}
+
+void ld_job_end(ld_job *job) {
+    job->duration_ms = ld_monotonic_ms() - job->begun_ms;
+    job->ended_unix_ms = ld_unix_ms();
+}
+
+cs_result ld_job_run_in(const ld_place *place, const cs_run_request *request, ld_job *out, cs_error *err) {
+    ld_job_begin(out);
+    cs_result result = request->payload_case == PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_JAVASCRIPT
+                           ? run_javascript(place, request->javascript, out, err)
+                           : run_project(place, request->project, out, err);
+    ld_job_end(out);
+    return result;
+}
+
 cs_result ld_job_run(ld_daemon *daemon, const cs_run_request *request, ld_job *out, cs_error *err) {
     memset(out, 0, sizeof(*out));
-    out->detail = CS_BUF_INIT(MAX_DETAIL);
-    out->contents = CS_BUF_INIT(LD_ARTIFACTS_CAP);
     ld_slot slot;
     cs_result result = ld_slot_take(&daemon->slots, daemon->sandbox.kind == LD_CONTAINER, &slot, err);
     if (result != CS_OK) return result;
-    int64_t begun = ld_monotonic_ms();
-    out->started_unix_ms = ld_unix_ms();
     ld_place place = {.sandbox = &daemon->sandbox,
                       .slots = &daemon->slots,
                       .slot = &slot,
                       .guards = daemon->sandbox.guards,
                       .limits = daemon->sandbox.limits,
-                      .deadline_ms = begun + (request->timeout_ms > 0 ? request->timeout_ms : LD_DEFAULT_RUN_MS),
+                      .deadline_ms = ld_job_deadline(request),
                       .stop_fd = daemon->stop_fd};
-    if (request->payload_case == PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_JAVASCRIPT)
-        result = run_javascript(&place, request->javascript, out, err);
-    else
-        result = run_project(&place, request->project, out, err);
-    out->duration_ms = ld_monotonic_ms() - begun;
-    out->ended_unix_ms = ld_unix_ms();
+    result = ld_job_run_in(&place, request, out, err);
     return leave(daemon, &slot, out, result, err);
 }
 

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -89,23 +90,80 @@ static void watch(const ld_plan *plan, pid_t pid, ld_report *report) {
     if (fd >= 0) close(fd);
 }
 
-_Noreturn void ld_keeper(const ld_plan *plan) {
-    int keep[] = {plan->output,    plan->errors,    plan->report, plan->control, plan->ruleset,
-                  plan->passed[0], plan->passed[1], plan->lock,   plan->user};
+/* Where both kinds of keeper begin. The command's process, or 0 and an errno in the report. */
+static pid_t begin(const ld_plan *plan, ld_report *report) {
+    int keep[] = {plan->output,    plan->errors,    plan->report,    plan->control, plan->ruleset,
+                  plan->passed[0], plan->passed[1], plan->passed[2], plan->lock,    plan->user};
     ld_close_others(keep, sizeof(keep) / sizeof(keep[0]));
     ignore_signals();
     setsid();
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0) return start(plan, report);
+    report->stage = LD_STAGE_FORK;
+    report->error = errno;
+    return 0;
+}
+
+static uid_t killer_of(const ld_plan *plan) {
+    return (plan->guards & LD_GUARD_USER) != 0 ? plan->killer : plan->uid;
+}
+
+static bool send_report(const ld_plan *plan, const ld_report *report) {
+    return write(plan->report, report, sizeof(*report)) == (ssize_t)sizeof(*report);
+}
+
+_Noreturn void ld_keeper(const ld_plan *plan) {
     ld_report report = {0};
-    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0) {
-        report.stage = LD_STAGE_FORK;
-        report.error = errno;
-    } else {
-        pid_t pid = start(plan, &report);
-        if (pid > 0) watch(plan, pid, &report);
-    }
-    bool other_user = (plan->guards & LD_GUARD_USER) != 0;
-    report.clean = ld_end_children(plan->uid, other_user ? plan->killer : plan->uid);
+    pid_t pid = begin(plan, &report);
+    if (pid > 0) watch(plan, pid, &report);
+    if (plan->spared != NULL && plan->spared->count > 0)
+        report.clean = ld_end_others(plan->uid, plan->killer, plan->spared) && ld_reap_children();
+    else
+        report.clean = ld_end_children(plan->uid, killer_of(plan));
     /* A daemon that is gone doesn't read this, and nobody else has to. */
-    ssize_t written = write(plan->report, &report, sizeof(report));
-    _exit(written == (ssize_t)sizeof(report) ? 0 : 1);
+    _exit(send_report(plan, &report) ? 0 : 1);
+}
+
+/* Reap whoever has ended. True when the command is among them; its status is then in the report. */
+static bool reap_all(pid_t command, ld_report *report) {
+    int status = 0;
+    bool found = false;
+    for (pid_t pid = waitpid(-1, &status, WNOHANG); pid > 0; pid = waitpid(-1, &status, WNOHANG)) {
+        if (pid != command) continue;
+        found = true;
+        report->ended = true;
+        report->status = status;
+    }
+    return found;
+}
+
+/* Reap and report until the word comes. True for the word to leave quietly. */
+static bool attend(const ld_plan *plan, pid_t command, int signals, ld_report *report) {
+    bool reported = command == 0 && send_report(plan, report);
+    for (;;) {
+        if (!reported && reap_all(command, report)) reported = send_report(plan, report);
+        if (reported) reap_all(0, report);
+        struct pollfd watched[2] = {{.fd = signals, .events = POLLIN}, {.fd = plan->control, .events = POLLIN}};
+        if (poll(watched, 2, -1) < 0 && errno != EINTR) return false;
+        struct signalfd_siginfo info;
+        if ((watched[0].revents & POLLIN) != 0 && read(signals, &info, sizeof(info)) < 0 && errno != EAGAIN)
+            return false;
+        if (watched[1].revents != 0) {
+            char word;
+            return read(plan->control, &word, 1) == 1;
+        }
+    }
+}
+
+_Noreturn void ld_resident_keeper(const ld_plan *plan) {
+    sigset_t children;
+    sigemptyset(&children);
+    sigaddset(&children, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &children, NULL);
+    ld_report report = {0};
+    pid_t pid = begin(plan, &report);
+    int signals = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
+    bool quiet = signals >= 0 && attend(plan, pid, signals, &report);
+    if (quiet) _exit(ld_reap_children() ? 0 : 1);
+    report.clean = ld_end_children(plan->uid, killer_of(plan));
+    _exit(send_report(plan, &report) ? 0 : 1);
 }

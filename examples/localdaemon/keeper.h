@@ -9,9 +9,10 @@
 #define LD_KEEPER_H
 
 #include "examples/localdaemon/filter.h"
+#include "examples/localdaemon/proc.h"
 #include "examples/localdaemon/slot.h"
 
-#define LD_PASSED 2u /* descriptors that the program itself inherits */
+#define LD_PASSED 3u /* descriptors that the program itself inherits */
 
 /* Everything is borrowed and stays the daemon's to close. -1: no descriptor. */
 typedef struct ld_plan {
@@ -38,11 +39,13 @@ typedef struct ld_plan {
     int control; /* read end: a byte, or its end, ends the run */
     int lock;    /* the slots' lock file */
     int user;    /* the slot's user_fd */
+
+    const ld_spared *spared; /* processes of the run's user that stay; NULL: none */
 } ld_plan;
 
 #define LD_PLAN_INIT                                                                                                   \
     ((ld_plan){.ruleset = -1,                                                                                          \
-               .passed = {-1, -1},                                                                                     \
+               .passed = {-1, -1, -1},                                                                                 \
                .output = -1,                                                                                           \
                .errors = -1,                                                                                           \
                .report = -1,                                                                                           \
@@ -74,6 +77,12 @@ const char *ld_stage_word(int32_t stage);
 
 /* Be the keeper. Call in a fresh fork only. */
 _Noreturn void ld_keeper(const ld_plan *plan);
+
+/* Be the keeper of a command that outlives the call that started it (an interpreter of a session): reap what is left
+ * to it, and report once, when the command could not be started or has ended. Then wait for the word all the same: a
+ * byte of `control` is the word to leave, everything else of the user being dealt with; its end (the daemon's, too) is
+ * the word to end all processes of the user, after which a second report says whether that was possible. */
+_Noreturn void ld_resident_keeper(const ld_plan *plan);
 
 /* Be the command: streams, limits, user, walls, then execute. Writes {stage, errno} to `failed` and exits
  * when one of them can't be put up. Called by the keeper. */

@@ -20,8 +20,10 @@ typedef struct ld_place {
     const ld_slot *slot;
     uint32_t guards; /* the sandbox's, but for the smoke test */
     ld_limits limits;
-    int64_t deadline_ms; /* of the monotonic clock (ld_monotonic_ms) */
-    int stop_fd;         /* readable when the daemon stops; -1: never */
+    int64_t deadline_ms;     /* of the monotonic clock (ld_monotonic_ms) */
+    int stop_fd;             /* readable when the run must end (the daemon stops, the session is closed); -1: never */
+    const ld_spared *spared; /* processes that outlive the run; NULL: none */
+    bool kept;               /* the work folder may hold what earlier calls of a session left */
 } ld_place;
 
 typedef struct ld_output {
@@ -31,7 +33,7 @@ typedef struct ld_output {
     bool err_truncated;
     int exit_code; /* 128 + signal for a killed one */
     bool timed_out;
-    bool stopped; /* the daemon is ending */
+    bool stopped; /* ended because stop_fd said so */
     bool clean;   /* no process is left; when false the slot must be abandoned */
     int64_t duration_ms;
 } ld_output;

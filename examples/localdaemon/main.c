@@ -57,7 +57,9 @@ static cs_result serve(ld_daemon *daemon, const ld_options *options, const sigse
     int listening = -1;
     char url[96];
     ld_http *http = NULL;
-    cs_result result = ld_http_bind(options->listen, &listening, url, sizeof(url), err);
+    cs_result result = ld_sessions_start(&daemon->sessions, &daemon->slots, daemon->sandbox.kind == LD_CONTAINER,
+                                         options->max_sessions, err);
+    if (result == CS_OK) result = ld_http_bind(options->listen, &listening, url, sizeof(url), err);
     if (result == CS_OK) result = ld_http_start(daemon, listening, &http, err);
     if (result != CS_OK) return result;
     ld_log("provider %s, tier %s, policy %s", daemon->sandbox.name, cs_tier_word(daemon->sandbox.tier), daemon->policy);
@@ -69,6 +71,7 @@ static cs_result serve(ld_daemon *daemon, const ld_options *options, const sigse
         continue;
     ld_log("stopping");
     if (eventfd_write(daemon->stop_fd, 1) != 0) ld_log("runs can't be told to end: %s", strerror(errno));
+    ld_sessions_shut(&daemon->sessions);
     ld_http_stop(http);
     return CS_OK;
 }
@@ -100,6 +103,7 @@ int main(int argc, char **argv) {
         printf("provider %s: works here\n", daemon.sandbox.name);
     else if (result == CS_OK)
         result = serve(&daemon, &options, &stops, &err);
+    ld_sessions_stop(&daemon.sessions);
     ld_clients_free(&daemon.clients);
     ld_slots_close(&daemon.slots);
     ld_sandbox_free(&daemon.sandbox);

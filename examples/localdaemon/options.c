@@ -17,6 +17,7 @@ const char *ld_options_help(void) {
            "                        \"scopes\":[\"code:run\"]}]}, the hash from: printf %s TOKEN | sha256sum\n"
            "  --open                no clients file: whoever reaches the address may run code\n"
            "  --max-concurrent N    runs at the same time (4); more are refused\n"
+           "  --max-sessions N      sessions that are open at the same time (8); 0 serves none\n"
            "  --node PATH           the node program (looked up)\n"
            "  --protocol N          protocol number to serve (3)\n"
            "  --check               try every guard, tell what holds, and exit\n"
@@ -24,22 +25,34 @@ const char *ld_options_help(void) {
            "Exit: 0 stopped or all checks passed, 2 usage, 5 it can't serve here (the reason is on stderr).\n";
 }
 
-static bool read_number(const char *text, unsigned max, unsigned *out) {
+static bool read_number(const char *text, unsigned min, unsigned max, unsigned *out) {
     size_t len = strlen(text);
     if (len < 1 || len > 4 || strspn(text, "0123456789") != len) return false;
     unsigned long value = strtoul(text, NULL, 10);
-    if (value < 1 || value > max) return false;
+    if (value < min || value > max) return false;
     *out = (unsigned)value;
     return true;
 }
 
-enum { OPT_PROVIDER = 1, OPT_LISTEN, OPT_CLIENTS, OPT_OPEN, OPT_MAX, OPT_NODE, OPT_PROTOCOL, OPT_CHECK, OPT_HELP };
+enum {
+    OPT_PROVIDER = 1,
+    OPT_LISTEN,
+    OPT_CLIENTS,
+    OPT_OPEN,
+    OPT_MAX,
+    OPT_SESSIONS,
+    OPT_NODE,
+    OPT_PROTOCOL,
+    OPT_CHECK,
+    OPT_HELP
+};
 
 static const struct option known[] = {{"provider", required_argument, NULL, OPT_PROVIDER},
                                       {"listen", required_argument, NULL, OPT_LISTEN},
                                       {"clients", required_argument, NULL, OPT_CLIENTS},
                                       {"open", no_argument, NULL, OPT_OPEN},
                                       {"max-concurrent", required_argument, NULL, OPT_MAX},
+                                      {"max-sessions", required_argument, NULL, OPT_SESSIONS},
                                       {"node", required_argument, NULL, OPT_NODE},
                                       {"protocol", required_argument, NULL, OPT_PROTOCOL},
                                       {"check", no_argument, NULL, OPT_CHECK},
@@ -63,12 +76,15 @@ static const char *take(int option, const char *value, ld_options *out, bool *pr
         out->open = true;
         return NULL;
     case OPT_MAX:
-        return read_number(value, 64, &out->max_concurrent) ? NULL : "--max-concurrent is a number from 1 to 64";
+        return read_number(value, 1, 64, &out->max_concurrent) ? NULL : "--max-concurrent is a number from 1 to 64";
+    case OPT_SESSIONS:
+        return read_number(value, 0, LD_MAX_SESSIONS, &out->max_sessions) ? NULL
+                                                                          : "--max-sessions is a number from 0 to 64";
     case OPT_NODE:
         out->node = value;
         return value[0] == '/' ? NULL : "--node is an absolute path";
     case OPT_PROTOCOL:
-        return read_number(value, CS_PROTOCOL, &out->protocol) ? NULL : "--protocol is a number from 1 to 3";
+        return read_number(value, 1, CS_PROTOCOL, &out->protocol) ? NULL : "--protocol is a number from 1 to 3";
     case OPT_CHECK:
         out->check = true;
         return NULL;
@@ -81,7 +97,7 @@ static const char *take(int option, const char *value, ld_options *out, bool *pr
 }
 
 cs_result ld_options_read(int argc, char **argv, ld_options *out, cs_error *err) {
-    *out = (ld_options){.listen = "127.0.0.1:8746", .max_concurrent = 4, .protocol = CS_PROTOCOL};
+    *out = (ld_options){.listen = "127.0.0.1:8746", .max_concurrent = 4, .max_sessions = 8, .protocol = CS_PROTOCOL};
     bool provider = false;
     optind = 1;
     opterr = 0;

@@ -14,6 +14,7 @@ typedef struct ld_options {
     bool check;
     bool help;
     unsigned max_concurrent;
+    unsigned max_sessions; /* 0: no sessions */
     uint32_t protocol;
     const char *node; /* NULL: looked up */
 } ld_options;

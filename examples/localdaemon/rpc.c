@@ -1,5 +1,6 @@
-#include "examples/localdaemon/rpc.h"
+#include "examples/localdaemon/rpc_parts.h"
 
+#include "examples/localdaemon/driver.h"
 #include "examples/localdaemon/job.h"
 #include "examples/localdaemon/log.h"
 #include "examples/localdaemon/stamp.h"
@@ -9,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define REASON(name) PLIMSOLL__V1__NOT_DISPATCHED_REASON__NOT_DISPATCHED_REASON_##name
 
 void ld_answer_error(ld_answer *out, cs_connect_code code, cs_reason reason, bool before_call, int status,
                      const char *message) {
@@ -26,7 +25,7 @@ void ld_answer_error(ld_answer *out, cs_connect_code code, cs_reason reason, boo
     }
 }
 
-static void refuse(ld_answer *out, cs_connect_code code, cs_reason reason, const char *message) {
+void ld_rpc_refuse(ld_answer *out, cs_connect_code code, cs_reason reason, const char *message) {
     ld_answer_error(out, code, reason, false, 0, message);
 }
 
@@ -36,7 +35,7 @@ static const char *with_place(const cs_error *err, char *text, size_t size) {
     return text;
 }
 
-static void *decode(const ld_call *call, const ProtobufCMessageDescriptor *type, ld_answer *out) {
+void *ld_rpc_decode(const ld_call *call, const ProtobufCMessageDescriptor *type, ld_answer *out) {
     ProtobufCMessage *message = NULL;
     cs_error err = CS_ERROR_INIT;
     cs_result result = call->json ? cs_protojson_read(type, call->body, &message, &err)
@@ -51,66 +50,100 @@ static void *decode(const ld_call *call, const ProtobufCMessageDescriptor *type,
     return NULL;
 }
 
-static void encoded(ld_answer *out, bool json) {
+void ld_rpc_encoded(ld_answer *out, bool json) {
     out->status = 200;
     out->type = json ? CS_TYPE_JSON : CS_TYPE_BINARY;
     snprintf(out->outcome, sizeof(out->outcome), "ok");
 }
 
-static void failed(ld_answer *out, const char *what, const cs_error *err) {
+void ld_rpc_failed(ld_answer *out, const char *what, const cs_error *err) {
     ld_log_error(what, err);
     /* Not marked: the run may have begun. The text of the machine's failure is the log's, not the
      * caller's. */
     if (err->code == CS_CODE_INTERRUPTED)
-        refuse(out, CS_CONNECT_UNAVAILABLE, REASON(UNSPECIFIED), "the daemon is stopping");
+        ld_rpc_refuse(out, CS_CONNECT_UNAVAILABLE, REASON(UNSPECIFIED), "the daemon is stopping");
     else
-        refuse(out, CS_CONNECT_INTERNAL, REASON(UNSPECIFIED),
-               "the run failed for a reason of the daemon's; its log says more");
+        ld_rpc_refuse(out, CS_CONNECT_INTERNAL, REASON(UNSPECIFIED),
+                      "the run failed for a reason of the daemon's; its log says more");
 }
 
 /* ---- Describe -------------------------------------------------------------------------------------- */
 
-static bool fill_description(const ld_daemon *daemon, cs_describe_response *to,
-                             Plimsoll__V1__PayloadEnvironment *javascript, Plimsoll__V1__PayloadEnvironment *project,
-                             Plimsoll__V1__RunResources *resources) {
-    to->supports_project = true;
-    to->protocol = daemon->protocol;
-    javascript->max_timeout_ms = CS_MAX_RUN_MS;
-    project->max_timeout_ms = CS_MAX_RUN_MS;
-    to->javascript_environment = javascript;
-    to->project_environment = project;
+/* An answer with the parts that it points to. */
+typedef struct description {
+    cs_describe_response response;
+    Plimsoll__V1__PayloadEnvironment javascript;
+    Plimsoll__V1__PayloadEnvironment project;
+    Plimsoll__V1__PayloadEnvironment session;
+    Plimsoll__V1__RunResources resources;
+    ProtobufCBinaryData languages[LD_LANGUAGES];
+} description;
+
+static bool fill_sessions(const ld_daemon *daemon, description *to) {
+    if (!ld_rpc_has_sessions(daemon)) return true;
+    to->response.supports_sessions = true;
+    to->response.session_lifetime_ms = LD_SESSION_LIFETIME_MS;
+    to->response.session_idle_timeout_ms = LD_SESSION_IDLE_MS;
+    to->response.session_environment = &to->session;
+    /* One bound for all of them together, so each caller and each owner has at most as many. */
+    to->response.max_sessions_per_caller = daemon->sessions.max;
+    to->response.max_sessions_per_owner = daemon->sessions.max;
+    to->session.languages = to->languages;
+    for (int i = 0; i < LD_LANGUAGES; i++)
+        if (ld_language_served(&daemon->sandbox, (ld_language)i) &&
+            !cs_bytes_set(&to->languages[to->session.n_languages++], cs_view_of(ld_language_word((ld_language)i))))
+            return false;
+    return true;
+}
+
+static bool fill_description(const ld_daemon *daemon, description *to) {
+    cs_describe_response *response = &to->response;
+    response->supports_project = true;
+    response->protocol = daemon->protocol;
+    to->javascript.max_timeout_ms = CS_MAX_RUN_MS;
+    to->project.max_timeout_ms = CS_MAX_RUN_MS;
+    to->session.max_timeout_ms = CS_MAX_RUN_MS;
+    response->javascript_environment = &to->javascript;
+    response->project_environment = &to->project;
     /* Only what holds for a whole run is stated here: memory and disk are limited for each process and
      * each file, which the policy names, and a run may have many of them. */
     if ((daemon->sandbox.guards & LD_GUARD_PROCESSES) != 0)
-        resources->pids = (uint32_t)daemon->sandbox.limits.processes;
-    to->resources = resources;
-    return cs_bytes_set(&to->sandbox, cs_view_of(daemon->sandbox.name)) &&
-           cs_bytes_set(&to->isolation, cs_view_of(cs_tier_word(daemon->sandbox.tier))) &&
-           cs_bytes_set(&to->policy, cs_view_of(daemon->policy));
+        to->resources.pids = (uint32_t)daemon->sandbox.limits.processes;
+    response->resources = &to->resources;
+    return cs_bytes_set(&response->sandbox, cs_view_of(daemon->sandbox.name)) &&
+           cs_bytes_set(&response->isolation, cs_view_of(cs_tier_word(daemon->sandbox.tier))) &&
+           cs_bytes_set(&response->policy, cs_view_of(daemon->policy)) && fill_sessions(daemon, to);
+}
+
+static void free_description(description *to) {
+    free(to->response.sandbox.data);
+    free(to->response.isolation.data);
+    free(to->response.policy.data);
+    for (size_t i = 0; i < LD_LANGUAGES; i++)
+        free(to->languages[i].data);
 }
 
 void ld_rpc_describe(const ld_call *call, ld_answer *out) {
-    void *request = decode(call, &plimsoll__v1__describe_request__descriptor, out);
+    void *request = ld_rpc_decode(call, &plimsoll__v1__describe_request__descriptor, out);
     if (request == NULL) return;
     cs_message_free(request);
-    cs_describe_response to = PLIMSOLL__V1__DESCRIBE_RESPONSE__INIT;
-    Plimsoll__V1__PayloadEnvironment javascript = PLIMSOLL__V1__PAYLOAD_ENVIRONMENT__INIT;
-    Plimsoll__V1__PayloadEnvironment project = PLIMSOLL__V1__PAYLOAD_ENVIRONMENT__INIT;
-    Plimsoll__V1__RunResources resources = PLIMSOLL__V1__RUN_RESOURCES__INIT;
+    description to = {.response = PLIMSOLL__V1__DESCRIBE_RESPONSE__INIT,
+                      .javascript = PLIMSOLL__V1__PAYLOAD_ENVIRONMENT__INIT,
+                      .project = PLIMSOLL__V1__PAYLOAD_ENVIRONMENT__INIT,
+                      .session = PLIMSOLL__V1__PAYLOAD_ENVIRONMENT__INIT,
+                      .resources = PLIMSOLL__V1__RUN_RESOURCES__INIT};
     cs_error err = CS_ERROR_INIT;
     cs_result result = CS_UNCHECKED;
-    if (!fill_description(call->daemon, &to, &javascript, &project, &resources))
+    if (!fill_description(call->daemon, &to))
         result = cs_fail(&err, CS_CODE_NO_MEMORY, "no memory for the description");
     else
-        result =
-            call->json ? cs_protojson_write(&to.base, &out->body, &err) : cs_message_encode(&to.base, &out->body, &err);
-    free(to.sandbox.data);
-    free(to.isolation.data);
-    free(to.policy.data);
+        result = call->json ? cs_protojson_write(&to.response.base, &out->body, &err)
+                            : cs_message_encode(&to.response.base, &out->body, &err);
+    free_description(&to);
     if (result == CS_OK)
-        encoded(out, call->json);
+        ld_rpc_encoded(out, call->json);
     else
-        failed(out, "Describe", &err);
+        ld_rpc_failed(out, "Describe", &err);
 }
 
 /* ---- Run ------------------------------------------------------------------------------------------- */
@@ -133,68 +166,84 @@ static cs_view grant_of(const cs_run_request *request) {
     return cs_view_of("");
 }
 
-/* Protocol, form, permission. True when the request may go on. */
-static bool admit(const ld_call *call, const cs_run_request *request, ld_answer *out) {
-    char text[1024];
-    cs_error err = CS_ERROR_INIT;
-    if (request->protocol != call->daemon->protocol) {
-        snprintf(text, sizeof(text), "protocol %u; this daemon serves %u", request->protocol, call->daemon->protocol);
-        refuse(out, request->protocol == 0 ? CS_CONNECT_INVALID_ARGUMENT : CS_CONNECT_UNIMPLEMENTED, REASON(PROTOCOL),
-               text);
-        return false;
-    }
-    /* A cell is well formed where sessions are; that there are none here is told below. */
-    bool cell = request->payload_case == PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_CELL;
-    if (cs_request_validate(request, cell, &err) != CS_OK) {
-        refuse(out, CS_CONNECT_INVALID_ARGUMENT, REASON(REQUEST), with_place(&err, text, sizeof(text)));
-        return false;
-    }
-    if (call->client != NULL && !call->client->may_run) {
-        refuse(out, CS_CONNECT_PERMISSION_DENIED, REASON(PERMISSION), "the client lacks the scope " LD_SCOPE_RUN);
-        return false;
-    }
-    if (grant_of(request).len > 0) {
-        refuse(out, CS_CONNECT_PERMISSION_DENIED, REASON(PERMISSION),
-               "this daemon gives no grants; leave grant_profile empty");
-        return false;
-    }
-    return true;
+bool ld_rpc_protocol(const ld_call *call, uint32_t protocol, ld_answer *out) {
+    if (protocol == call->daemon->protocol) return true;
+    char text[96];
+    snprintf(text, sizeof(text), "protocol %u; this daemon serves %u", protocol, call->daemon->protocol);
+    ld_rpc_refuse(out, protocol == 0 ? CS_CONNECT_INVALID_ARGUMENT : CS_CONNECT_UNIMPLEMENTED, REASON(PROTOCOL), text);
+    return false;
 }
 
-/* Can this daemon do what is asked? */
-static bool can_serve(const ld_call *call, const cs_run_request *request, ld_answer *out) {
+bool ld_rpc_scope(const ld_call *call, ld_answer *out) {
+    if (call->client == NULL || call->client->may_run) return true;
+    ld_rpc_refuse(out, CS_CONNECT_PERMISSION_DENIED, REASON(PERMISSION), "the client lacks the scope " LD_SCOPE_RUN);
+    return false;
+}
+
+bool ld_rpc_meets(const ld_call *call, cs_view floor, const cs_software_rule *rule, ld_answer *out) {
     char text[160];
-    if (request->payload_case != PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_JAVASCRIPT &&
-        request->payload_case != PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_PROJECT) {
-        snprintf(text, sizeof(text), "this daemon runs javascript and project, not %s", cs_request_kind(request));
-        refuse(out, CS_CONNECT_UNIMPLEMENTED, REASON(UNSUPPORTED), text);
-        return false;
-    }
-    if (cs_tier_parse(cs_bytes_view(&request->minimum_isolation)) > call->daemon->sandbox.tier) {
+    if (cs_tier_parse(floor) > call->daemon->sandbox.tier) {
         snprintf(text, sizeof(text), "the floor is above the tier of this daemon, %s",
                  cs_tier_word(call->daemon->sandbox.tier));
-        refuse(out, CS_CONNECT_FAILED_PRECONDITION, REASON(ISOLATION), text);
+        ld_rpc_refuse(out, CS_CONNECT_FAILED_PRECONDITION, REASON(ISOLATION), text);
         return false;
     }
-    if (request->software_rule != NULL && request->software_rule->mode.len > 0) {
-        refuse(out, CS_CONNECT_FAILED_PRECONDITION, REASON(ENVIRONMENT),
-               "a software rule can't be met: this daemon runs the machine's own software, which has no identity");
+    if (rule != NULL && rule->mode.len > 0) {
+        ld_rpc_refuse(out, CS_CONNECT_FAILED_PRECONDITION, REASON(ENVIRONMENT),
+                      "a software rule can't be met: this daemon runs the machine's own software, which has no "
+                      "identity");
         return false;
     }
     return true;
 }
 
-static bool enter(ld_daemon *daemon) {
+bool ld_rpc_admit(const ld_call *call, const cs_run_request *request, ld_answer *out) {
+    char text[1024];
+    cs_error err = CS_ERROR_INIT;
+    if (!ld_rpc_protocol(call, request->protocol, out)) return false;
+    /* A cell is well formed where sessions are; that a single run takes none is told below. */
+    bool cell = request->payload_case == PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_CELL;
+    if (cs_request_validate(request, cell, &err) != CS_OK) {
+        ld_rpc_refuse(out, CS_CONNECT_INVALID_ARGUMENT, REASON(REQUEST), with_place(&err, text, sizeof(text)));
+        return false;
+    }
+    if (!ld_rpc_scope(call, out)) return false;
+    if (grant_of(request).len > 0) {
+        ld_rpc_refuse(out, CS_CONNECT_PERMISSION_DENIED, REASON(PERMISSION),
+                      "this daemon gives no grants; leave grant_profile empty");
+        return false;
+    }
+    return true;
+}
+
+static bool can_run(const cs_run_request *request, ld_answer *out) {
+    if (request->payload_case == PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_JAVASCRIPT ||
+        request->payload_case == PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_PROJECT)
+        return true;
+    char text[96];
+    snprintf(text, sizeof(text), "this daemon runs javascript and project, not %s", cs_request_kind(request));
+    ld_rpc_refuse(out, CS_CONNECT_UNIMPLEMENTED, REASON(UNSUPPORTED), text);
+    return false;
+}
+
+bool ld_rpc_enter(ld_daemon *daemon, ld_answer *out) {
     if (atomic_fetch_add(&daemon->running, 1) < daemon->max_concurrent) return true;
     atomic_fetch_sub(&daemon->running, 1);
+    char text[96];
+    snprintf(text, sizeof(text), "%u runs are under way, as many as this daemon allows", daemon->max_concurrent);
+    ld_rpc_refuse(out, CS_CONNECT_RESOURCE_EXHAUSTED, REASON(CAPACITY), text);
     return false;
+}
+
+void ld_rpc_leave(ld_daemon *daemon) {
+    atomic_fetch_sub(&daemon->running, 1);
 }
 
 static void run(const ld_call *call, const cs_run_request *request, ld_answer *out) {
     cs_error err = CS_ERROR_INIT;
     ld_job *job = calloc(1, sizeof(*job));
     if (job == NULL) {
-        refuse(out, CS_CONNECT_RESOURCE_EXHAUSTED, REASON(CAPACITY), "no memory for the run");
+        ld_rpc_refuse(out, CS_CONNECT_RESOURCE_EXHAUSTED, REASON(CAPACITY), "no memory for the run");
         return;
     }
     cs_result result = ld_job_run(call->daemon, request, job, &err);
@@ -202,25 +251,20 @@ static void run(const ld_call *call, const cs_run_request *request, ld_answer *o
     ld_job_free(job);
     free(job);
     if (result == CS_OK)
-        encoded(out, call->json);
+        ld_rpc_encoded(out, call->json);
     else
-        failed(out, "Run", &err);
+        ld_rpc_failed(out, "Run", &err);
 }
 
 void ld_rpc_run(const ld_call *call, ld_answer *out) {
-    cs_run_request *request = decode(call, &plimsoll__v1__run_request__descriptor, out);
+    cs_run_request *request = ld_rpc_decode(call, &plimsoll__v1__run_request__descriptor, out);
     if (request == NULL) return;
     drop_bad_trace(request);
-    if (admit(call, request, out) && can_serve(call, request, out)) {
-        if (enter(call->daemon)) {
-            run(call, request, out);
-            atomic_fetch_sub(&call->daemon->running, 1);
-        } else {
-            char text[96];
-            snprintf(text, sizeof(text), "%u runs are under way, as many as this daemon allows",
-                     call->daemon->max_concurrent);
-            refuse(out, CS_CONNECT_RESOURCE_EXHAUSTED, REASON(CAPACITY), text);
-        }
+    if (ld_rpc_admit(call, request, out) && can_run(request, out) &&
+        ld_rpc_meets(call, cs_bytes_view(&request->minimum_isolation), request->software_rule, out) &&
+        ld_rpc_enter(call->daemon, out)) {
+        run(call, request, out);
+        ld_rpc_leave(call->daemon);
     }
     cs_message_free(request);
 }

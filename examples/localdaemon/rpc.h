@@ -27,6 +27,10 @@ typedef struct ld_call {
 
 void ld_rpc_describe(const ld_call *call, ld_answer *out);
 void ld_rpc_run(const ld_call *call, ld_answer *out);
+/* rpc_session.c */
+void ld_rpc_open_session(const ld_call *call, ld_answer *out);
+void ld_rpc_session_run(const ld_call *call, ld_answer *out);
+void ld_rpc_close_session(const ld_call *call, ld_answer *out);
 
 /* Fill in an error answer. `status` 0: as the Connect protocol maps the code. With `before_call` the mark
  * stands in the header, otherwise in the body; reason 0 marks nothing: it may have run. */

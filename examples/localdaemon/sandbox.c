@@ -46,6 +46,12 @@ static cs_result find_program(const char *name, char out[PATH_MAX], cs_error *er
                    STANDARD_PATH, strcmp(name, "bwrap") == 0 ? "bubblewrap" : "nodejs");
 }
 
+/* Python is not needed to serve; where it stands below /usr, both providers show it. */
+static void find_python(char out[PATH_MAX]) {
+    cs_error err = CS_ERROR_INIT;
+    if (find_program("python3", out, &err) != CS_OK || strncmp(out, "/usr/", 5) != 0) out[0] = '\0';
+}
+
 /* PATH inside: the standard one, with Node's folder in front when it lies elsewhere. */
 static void set_path_variable(ld_sandbox *out) {
     if (strncmp(out->node, "/usr/bin/", 9) == 0 || strncmp(out->node, "/usr/local/bin/", 15) == 0) {
@@ -78,6 +84,7 @@ cs_result ld_sandbox_init(ld_sandbox *out, ld_kind kind, const char *node, cs_er
     if (result == CS_OK) result = find_program(node != NULL ? node : "node", out->node, err);
     if (result != CS_OK) return result;
     set_path_variable(out);
+    find_python(out->python);
     if (kind == LD_CONTAINER) return find_program("bwrap", out->bwrap, err);
     if (out->landlock_abi < 1)
         return cs_fail(err, CS_CODE_IO,

@@ -59,6 +59,7 @@ typedef struct ld_limits {
                  .cpu_seconds = 600})
 
 #define LD_DEFAULT_RUN_MS 60000
+#define LD_MAX_SESSIONS 64u
 #define LD_STREAM_CAP 262144u     /* stdout and stderr, each, per step */
 #define LD_ARTIFACTS_CAP 8388608u /* contents of all artifacts together */
 #define LD_PATH_MAX 128u          /* of a path below the base directory */
@@ -75,8 +76,9 @@ typedef struct ld_sandbox {
     uint32_t guards;  /* what is in force while it serves */
     int landlock_abi; /* 0: the kernel has none */
     ld_limits limits;
-    ld_filter filter;    /* for the filter guards among `guards` */
-    char node[PATH_MAX]; /* absolute, without symbolic links */
+    ld_filter filter;      /* for the filter guards among `guards` */
+    char node[PATH_MAX];   /* absolute, without symbolic links */
+    char python[PATH_MAX]; /* the same, below /usr; "" when there is none */
     char bwrap[PATH_MAX];
     char path_variable[PATH_MAX + 64]; /* PATH inside */
 } ld_sandbox;

@@ -179,6 +179,11 @@ cs_result ld_slot_take(ld_slots *slots, bool from_top, ld_slot *out, cs_error *e
     return result;
 }
 
+cs_result ld_slot_unlock(const ld_slot *slot, cs_error *err) {
+    if (fchmod(slot->work_fd, 0700) == 0 && fchmodat(slot->folder_fd, "tmp", 0700, 0) == 0) return CS_OK;
+    return cs_fail(err, CS_CODE_IO, "the folders of slot %u can't be opened again: %s", slot->number, strerror(errno));
+}
+
 cs_result ld_slot_return(ld_slots *slots, ld_slot *slot, cs_error *err) {
     char folder[LD_PATH_MAX];
     snprintf(folder, sizeof(folder), "%.100s/%u", slots->base, slot->number);

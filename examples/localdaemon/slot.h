@@ -44,6 +44,9 @@ void ld_slots_close(ld_slots *slots);
  * highest number: the container provider shows fixed paths and leaves the low numbers alone. */
 CS_MUST_CHECK cs_result ld_slot_take(ld_slots *slots, bool from_top, ld_slot *out, cs_error *err);
 
+/* Give the run's user its rights on its two folders back, which an earlier call of a session may have taken away. */
+CS_MUST_CHECK cs_result ld_slot_unlock(const ld_slot *slot, cs_error *err);
+
 /* Remove the folders and give the slot back. When that fails the slot stays taken: what could not be
  * cleaned is never used again. */
 CS_MUST_CHECK cs_result ld_slot_return(ld_slots *slots, ld_slot *slot, cs_error *err);

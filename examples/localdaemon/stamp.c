@@ -20,6 +20,7 @@ typedef struct answer {
     cs_run_record record;
     Plimsoll__V1__JavaScriptResult javascript;
     Plimsoll__V1__ProjectResult project;
+    Plimsoll__V1__CellResult cell;
     Plimsoll__V1__StepResult steps[CS_MAX_STEPS];
     Plimsoll__V1__StepResult *step_list[CS_MAX_STEPS];
     Plimsoll__V1__Artifact artifacts[CS_MAX_ARTIFACTS];
@@ -47,6 +48,21 @@ static void fill_javascript(answer *to, const ld_job *job) {
     to->javascript.stderr_truncated = output->err_truncated;
     to->response.result_case = PLIMSOLL__V1__RUN_RESPONSE__RESULT_JAVASCRIPT;
     to->response.javascript = &to->javascript;
+}
+
+static void fill_cell(answer *to, const ld_job *job) {
+    const ld_output *output = &job->outputs[0];
+    plimsoll__v1__cell_result__init(&to->cell);
+    to->cell.stdout = borrow(cs_buf_view(&output->out));
+    to->cell.stderr = borrow(cs_buf_view(&output->err));
+    to->cell.exit_code = output->exit_code;
+    to->cell.timed_out = output->timed_out;
+    to->cell.stdout_truncated = output->out_truncated;
+    to->cell.stderr_truncated = output->err_truncated;
+    to->cell.interpreter_started = job->interpreter_started;
+    to->cell.interpreter_ended = job->interpreter_ended;
+    to->response.result_case = PLIMSOLL__V1__RUN_RESPONSE__RESULT_CELL;
+    to->response.cell = &to->cell;
 }
 
 static void fill_step(Plimsoll__V1__StepResult *to, const ProtobufCBinaryData *command, const ld_output *output) {
@@ -86,17 +102,42 @@ static void fill_project(answer *to, const Plimsoll__V1__ProjectRun *run, const 
     to->response.project = &to->project;
 }
 
-/* Software identity, environment, session and the software rule stay empty: this daemon has none of them
- * and refuses a request with a rule. */
-static cs_result fill_record(answer *to, const ld_daemon *daemon, const cs_run_request *request, const ld_job *job,
-                             cs_error *err) {
-    cs_run_record *record = &to->record;
+static void fill_answer(answer *to, const ld_daemon *daemon, const cs_run_request *request, const ld_job *job) {
+    to->response.sandbox = borrow(cs_view_of(daemon->sandbox.name));
+    to->response.isolation = borrow(cs_view_of(cs_tier_word(daemon->sandbox.tier)));
+    to->response.duration_ms = job->duration_ms;
+    to->response.record = &to->record;
+    if (request->payload_case == PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_JAVASCRIPT)
+        fill_javascript(to, job);
+    else if (request->payload_case == PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_CELL)
+        fill_cell(to, job);
+    else
+        fill_project(to, request->project, job);
+}
+
+/* What every record states. Software identity, environment and the software rule stay empty: this daemon has none of
+ * them and refuses a request with a rule. */
+static void fill_facts(cs_run_record *record, const ld_daemon *daemon, const ld_job *job) {
     record->version = daemon->protocol >= 2 ? 2 : 1;
-    record->provider = to->response.sandbox;
-    record->isolation = to->response.isolation;
+    record->provider = borrow(cs_view_of(daemon->sandbox.name));
+    record->isolation = borrow(cs_view_of(cs_tier_word(daemon->sandbox.tier)));
     record->policy = borrow(cs_view_of(daemon->policy));
     record->started_unix_ms = job->started_unix_ms;
     record->ended_unix_ms = job->ended_unix_ms;
+}
+
+static void fill_place(cs_run_record *record, const ld_chain *chain) {
+    record->session = borrow(cs_digest_view(&chain->session));
+    record->sequence = chain->calls + 1;
+    record->previous_sha256 = borrow(cs_view_of(chain->previous.hex));
+}
+
+/* `chain`: NULL outside sessions. */
+static cs_result fill_record(answer *to, const ld_daemon *daemon, const cs_run_request *request, const ld_job *job,
+                             const ld_chain *chain, cs_error *err) {
+    cs_run_record *record = &to->record;
+    fill_facts(record, daemon, job);
+    if (chain != NULL) fill_place(record, chain);
     cs_result result = cs_digest_request(request, &to->request_sha256, err);
     if (result == CS_OK) result = cs_digest_result(&to->response, &to->result_sha256, err);
     if (result != CS_OK) return result;
@@ -107,18 +148,53 @@ static cs_result fill_record(answer *to, const ld_daemon *daemon, const cs_run_r
     return result;
 }
 
+static cs_result encode(const ProtobufCMessage *message, bool json, cs_buf *out, cs_error *err) {
+    return json ? cs_protojson_write(message, out, err) : cs_message_encode(message, out, err);
+}
+
 cs_result ld_stamp(const ld_daemon *daemon, const cs_run_request *request, const ld_job *job, bool json, cs_buf *out,
                    cs_error *err) {
     answer to = {.response = PLIMSOLL__V1__RUN_RESPONSE__INIT, .record = PLIMSOLL__V1__RUN_RECORD__INIT};
-    to.response.sandbox = borrow(cs_view_of(daemon->sandbox.name));
-    to.response.isolation = borrow(cs_view_of(cs_tier_word(daemon->sandbox.tier)));
-    to.response.duration_ms = job->duration_ms;
-    to.response.record = &to.record;
-    if (request->payload_case == PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_JAVASCRIPT)
-        fill_javascript(&to, job);
-    else
-        fill_project(&to, request->project, job);
-    cs_result result = fill_record(&to, daemon, request, job, err);
+    fill_answer(&to, daemon, request, job);
+    cs_result result = fill_record(&to, daemon, request, job, NULL, err);
+    return result == CS_OK ? encode(&to.response.base, json, out, err) : result;
+}
+
+cs_result ld_stamp_call(const ld_daemon *daemon, const cs_run_request *request, const ld_job *job, ld_ending ending,
+                        bool json, ld_chain *chain, cs_buf *out, cs_error *err) {
+    answer to = {.response = PLIMSOLL__V1__RUN_RESPONSE__INIT, .record = PLIMSOLL__V1__RUN_RECORD__INIT};
+    cs_session_run_response whole = PLIMSOLL__V1__SESSION_RUN_RESPONSE__INIT;
+    fill_answer(&to, daemon, request, job);
+    cs_result result = fill_record(&to, daemon, request, job, chain, err);
     if (result != CS_OK) return result;
-    return json ? cs_protojson_write(&to.response.base, out, err) : cs_message_encode(&to.response.base, out, err);
+    whole.run = &to.response;
+    whole.ended = ending.end;
+    whole.end_detail = borrow(cs_view_of(ending.detail));
+    result = encode(&whole.base, json, out, err);
+    if (result != CS_OK) return result;
+    chain->calls++;
+    chain->previous = to.record_sha256;
+    return CS_OK;
+}
+
+cs_result ld_stamp_unanswered(const ld_daemon *daemon, const cs_run_request *request, const ld_job *job,
+                              cs_connect_code code, ld_chain *chain, ld_unanswered *out, cs_error *err) {
+    *out = (ld_unanswered){
+        .record = PLIMSOLL__V1__RUN_RECORD__INIT, .session = chain->session, .previous = chain->previous};
+    cs_run_record *record = &out->record;
+    fill_facts(record, daemon, job);
+    record->version = 3;
+    record->session = borrow(cs_digest_view(&out->session));
+    record->sequence = chain->calls + 1;
+    record->previous_sha256 = borrow(cs_view_of(out->previous.hex));
+    record->unanswered = borrow(cs_view_of(cs_connect_word(code)));
+    cs_result result = cs_digest_request(request, &out->request_sha256, err);
+    if (result != CS_OK) return result;
+    record->request_sha256 = borrow(cs_digest_view(&out->request_sha256));
+    result = cs_digest_record(record, &out->record_sha256, err);
+    if (result != CS_OK) return result;
+    record->record_sha256 = borrow(cs_digest_view(&out->record_sha256));
+    chain->calls++;
+    chain->previous = out->record_sha256;
+    return CS_OK;
 }

@@ -13,7 +13,7 @@
 /* Is this errno a consequence of the path that was asked for, and not of the machine's state? */
 static bool path_is_unfit(int error) {
     return error == ENOTDIR || error == EISDIR || error == EEXIST || error == ENAMETOOLONG || error == EILSEQ ||
-           error == ENOENT || error == ELOOP || error == EXDEV;
+           error == ENOENT || error == ELOOP || error == EXDEV || error == EACCES;
 }
 
 static ld_work unfit_or_failed(void) {
@@ -46,7 +46,7 @@ static bool write_all(int fd, cs_view content) {
     return true;
 }
 
-ld_work ld_work_write(int folder, cs_view path, cs_view content, uid_t owner) {
+static ld_work write_file(int folder, cs_view path, cs_view content, uid_t owner, bool replace) {
     char text[CS_MAX_PATH_BYTES + 1];
     errno = ENAMETOOLONG;
     if (path.len > CS_MAX_PATH_BYTES) return LD_WORK_UNFIT;
@@ -60,7 +60,8 @@ ld_work ld_work_write(int folder, cs_view path, cs_view content, uid_t owner) {
         if (at < 0) return unfit_or_failed();
         name = slash + 1;
     }
-    int fd = openat(at, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    bool free_name = !replace || unlinkat(at, name, 0) == 0 || errno == ENOENT;
+    int fd = free_name ? openat(at, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644) : -1;
     ld_work result = fd < 0 ? unfit_or_failed() : LD_WORK_FAILED;
     if (fd >= 0 && write_all(fd, content) && (owner == (uid_t)-1 || fchown(fd, owner, owner) == 0))
         result = LD_WORK_DONE;
@@ -69,6 +70,14 @@ ld_work ld_work_write(int folder, cs_view path, cs_view content, uid_t owner) {
     if (at != folder) close(at);
     errno = error;
     return result;
+}
+
+ld_work ld_work_write(int folder, cs_view path, cs_view content, uid_t owner) {
+    return write_file(folder, path, content, owner, false);
+}
+
+ld_work ld_work_replace(int folder, cs_view path, cs_view content, uid_t owner) {
+    return write_file(folder, path, content, owner, true);
 }
 
 static int open_beneath(int folder, cs_view path) {

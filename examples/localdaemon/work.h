@@ -17,6 +17,10 @@ typedef enum ld_work {
  * LD_WORK_FAILED, errno says why. The path is valid (cs_path_valid). */
 CS_MUST_CHECK ld_work ld_work_write(int folder, cs_view path, cs_view content, uid_t owner);
 
+/* The same, where an earlier call of a session may have left a file, a link, or a special file of that name: it is
+ * removed first. A folder of that name stays, and is LD_WORK_UNFIT. */
+CS_MUST_CHECK ld_work ld_work_replace(int folder, cs_view path, cs_view content, uid_t owner);
+
 /* Append a regular file that belongs to `owner` and holds at most `room` bytes. */
 CS_MUST_CHECK ld_work ld_work_read(int folder, cs_view path, uid_t owner, size_t room, cs_buf *out);
 

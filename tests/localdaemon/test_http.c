@@ -129,14 +129,6 @@ static void check_form(void) {
 
 static void check_paths(void) {
     wire_end end;
-    static const char *const sessions[] = {"OpenSession", "SessionRun", "CloseSession"};
-    for (size_t i = 0; i < 3; i++) {
-        char path[80];
-        snprintf(path, sizeof path, "/plimsoll.v1.SandboxService/%s", sessions[i]);
-        call(path, NULL, "{}", &end);
-        expect_error(&end, 501, "unimplemented", NULL, "unsupported");
-        wire_free(&end);
-    }
     call("/plimsoll.v1.SandboxService/Other", NULL, "{}", &end);
     expect_error(&end, 404, "unimplemented", NULL, "unsupported");
     wire_free(&end);
@@ -193,7 +185,7 @@ static void check_description(void) {
     cr_assert_eq(memcmp(said->sandbox.data, "process", 7), 0);
     cr_assert_eq(said->isolation.len, 7);
     cr_assert_eq(memcmp(said->isolation.data, "process", 7), 0);
-    cr_assert(said->supports_project && !said->supports_module && !said->supports_sessions);
+    cr_assert(said->supports_project && !said->supports_module && said->supports_sessions);
     cr_assert(!said->supports_javascript_grants && !said->supports_project_grants);
     cr_assert_eq(said->javascript_environment->max_timeout_ms, 300000);
     cr_assert_eq(said->project_environment->identity.len, 0);

@@ -48,6 +48,7 @@ Test(localdaemon_options, values_and_defaults) {
     cr_assert_str_eq(options.listen, "127.0.0.1:8746");
     cr_assert_str_eq(options.clients, "c.json");
     cr_assert_eq(options.max_concurrent, 4);
+    cr_assert_eq(options.max_sessions, 8);
     cr_assert_eq(options.protocol, 3);
     cr_assert(!options.open && !options.check && options.node == NULL);
     EXPECT_OK(read_options(WORDS("--provider", "container", "--open", "--max-concurrent", "64", "--protocol", "2",
@@ -58,6 +59,10 @@ Test(localdaemon_options, values_and_defaults) {
     cr_assert_eq(options.max_concurrent, 64);
     cr_assert_eq(options.protocol, 2);
     cr_assert_str_eq(options.node, "/n");
+    EXPECT_OK(read_options(WORDS("--provider", "process", "--open", "--max-sessions", "0"), &options, &err), err);
+    cr_assert_eq(options.max_sessions, 0);
+    EXPECT_OK(read_options(WORDS("--provider", "process", "--open", "--max-sessions", "64"), &options, &err), err);
+    cr_assert_eq(options.max_sessions, 64);
     EXPECT_OK(read_options(WORDS("--provider", "process", "--check"), &options, &err), err);
     cr_assert(options.check);
 }
@@ -71,6 +76,7 @@ Test(localdaemon_options, wrong_ones) {
     expect_usage(WORDS("--provider", "process", "--open", "--max-concurrent", "0"));
     expect_usage(WORDS("--provider", "process", "--open", "--max-concurrent", "65"));
     expect_usage(WORDS("--provider", "process", "--open", "--max-concurrent", "4x"));
+    expect_usage(WORDS("--provider", "process", "--open", "--max-sessions", "65"));
     expect_usage(WORDS("--provider", "process", "--open", "--protocol", "4"));
     expect_usage(WORDS("--provider", "process", "--open", "--node", "node"));
     expect_usage(WORDS("--provider", "process", "--open", "--unknown"));
@@ -269,6 +275,38 @@ Test(localdaemon_work, files_stay_inside) {
     cr_assert_eq(get(fd, "way/b/c", geteuid(), 7, &out), LD_WORK_UNFIT);
     cr_assert_eq(put(fd, "way/new", "through"), LD_WORK_UNFIT);
     cr_assert_eq(get(fd, "a/b/c", geteuid(), 7, &out), LD_WORK_DONE);
+    close(fd);
+    folder_remove(folder);
+}
+
+static ld_work replace(int folder, const char *path, const char *content) {
+    return ld_work_replace(folder, cs_view_of(path), cs_view_of(content), (uid_t)-1);
+}
+
+/* What stands there under the name goes, and what it leads to stays; a folder stays, and is in the way. */
+Test(localdaemon_work, replacing_is_not_following) {
+    char folder[128], path[200], other[200];
+    folder_make(folder);
+    int fd = open_folder(folder);
+    CS_AUTO_BUF out = CS_BUF_INIT(4096);
+    cr_assert_eq(put(fd, "target", "first"), LD_WORK_DONE);
+    snprintf(path, sizeof path, "%s/link", folder);
+    cr_assert_eq(symlink("target", path), 0);
+    snprintf(path, sizeof path, "%s/target", folder);
+    snprintf(other, sizeof other, "%s/hard", folder);
+    cr_assert_eq(link(path, other), 0);
+    snprintf(path, sizeof path, "%s/way", folder);
+    cr_assert_eq(symlink(".", path), 0);
+    cr_assert_eq(replace(fd, "link", "second"), LD_WORK_DONE);
+    cr_assert_eq(replace(fd, "hard", "third"), LD_WORK_DONE);
+    cr_assert_eq(get(fd, "target", geteuid(), 100, &out), LD_WORK_DONE);
+    cr_assert(cs_view_is(cs_buf_view(&out), "first"));
+    cr_assert_eq(get(fd, "link", geteuid(), 100, &out), LD_WORK_DONE, "no link any more");
+    cr_assert(cs_view_is(cs_buf_view(&out), "second"));
+    cr_assert_eq(replace(fd, "way/target", "through"), LD_WORK_UNFIT);
+    cr_assert_eq(replace(fd, "target", "fourth"), LD_WORK_DONE);
+    cr_assert_eq(replace(fd, "new/file", ""), LD_WORK_DONE);
+    cr_assert_eq(replace(fd, "new", ""), LD_WORK_UNFIT, "a folder");
     close(fd);
     folder_remove(folder);
 }

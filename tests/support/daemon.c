@@ -21,7 +21,9 @@ static const char clients[] =
     "{\"clients\":[{\"id\":\"test\",\"token_sha256\":"
     "\"3b2d37f2ac2c6645a4d8235c7edf9a2f41f258f78f97eb47c950c9408403a9f7\",\"scopes\":[\"code:run\"]},"
     "{\"id\":\"reader\",\"token_sha256\":"
-    "\"50cc7b09d2c5242de248a47b590965e63fbaac8798092c3ffd20d0f45e3caf6d\",\"scopes\":[]}]}";
+    "\"50cc7b09d2c5242de248a47b590965e63fbaac8798092c3ffd20d0f45e3caf6d\",\"scopes\":[]},"
+    "{\"id\":\"other\",\"token_sha256\":"
+    "\"3c7fbdfc55fbbe1a0348a5a969ea9e46413146ca5e1d0a295e83eddf53293da5\",\"scopes\":[\"code:run\"]}]}";
 
 static void write_clients(const test_daemon *daemon, char *path, size_t size) {
     snprintf(path, size, "%s/clients.json", daemon->folder);

@@ -6,6 +6,7 @@
 
 #define DAEMON_TOKEN "token-of-the-test-client"        /* of the client "test", which may run code */
 #define DAEMON_TOKEN_DESCRIBE "token-that-may-not-run" /* of the client "reader", without a scope */
+#define DAEMON_TOKEN_OTHER "token-of-another-client"   /* of the client "other", which may run code, too */
 
 typedef struct test_daemon {
     pid_t pid;
@@ -14,7 +15,7 @@ typedef struct test_daemon {
     char log[160];    /* path of what it writes to standard error */
 } test_daemon;
 
-/* Start one with `provider` ("process" or "container"), a clients file with the two tokens, and the further
+/* Start one with `provider` ("process" or "container"), a clients file with the three tokens, and the further
  * arguments `more` (NULL at the end; may be NULL itself). With "--open" as the first of them there is no
  * clients file. It ends with the test's process at the latest.
  * Where the provider does not work, the test is skipped, loudly; in CI, or with COUNTERSIGN_REQUIRE_ALL set,

@@ -54,7 +54,7 @@ LIBS_VERIFY = $(shell $(PKG) --libs $(PKGS_verify)) $(LIBS_BASE)
 LIBS_HARNESS = $(shell $(PKG) --libs $(PKGS_harness)) $(LIBS_VERIFY)
 LIBS_DAEMON = $(shell $(PKG) --libs $(PKGS_localdaemon)) $(LIBS_BASE) -lpthread
 
-BINARIES = $(BUILD)/countersign $(BUILD)/countersign-verify $(BUILD)/localdaemon
+BINARIES = $(BUILD)/countersign $(BUILD)/countersign-verify $(BUILD)/localdaemon $(BUILD)/vm/agent
 
 .PHONY: all help test test-run lint lint-includes lint-tidy lint-cppcheck bench memcheck install clean cartpole
 .DELETE_ON_ERROR:
@@ -110,6 +110,8 @@ $(BUILD)/localdaemon: $(call obj,examples/localdaemon/main.c) $(call lib,localda
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_DAEMON)
 
 include examples/cartpole/cartpole.mk
+include examples/localdaemon/vm/vm.mk
+include harness/probe/probe.mk
 
 # ---- tests ---------------------------------------------------------------------------------------
 
@@ -148,7 +150,8 @@ test: $(TEST_PROGRAM) $(TEST_NEEDS)
 
 # ---- lint ----------------------------------------------------------------------------------------
 
-LINT_SRC = $(SRC_records) $(SRC_verify) $(SRC_harness) $(SRC_replay) $(wildcard cli/*.c) $(wildcard examples/localdaemon/*.c)
+LINT_SRC = $(SRC_records) $(SRC_verify) $(SRC_harness) $(SRC_replay) $(wildcard cli/*.c) $(wildcard examples/localdaemon/*.c) \
+           $(wildcard examples/localdaemon/vm/*.c)
 
 lint: lint-includes lint-cppcheck lint-tidy
 

@@ -18,7 +18,7 @@ NODE_MAJOR=18 # what the runner of the example needs
 
 FOR_BUILD='gcc libc6-dev make pkg-config protobuf-c-compiler libprotobuf-c-dev libsodium-dev libssl-dev
     libjansson-dev libsqlite3-dev libcurl4-openssl-dev libmicrohttpd-dev libseccomp-dev clang lld wasi-libc'
-FOR_DAEMON='bubblewrap'
+FOR_DAEMON='bubblewrap runsc qemu-system-x86 squashfs-tools cpio lz4'
 FOR_TEST='libcriterion-dev openssl sqlite3 procps'
 FOR_CI='clang-tidy cppcheck valgrind libc6-dbg'
 
@@ -107,6 +107,13 @@ build() {
     phase build make --silent -j"$JOBS" BUILD="$BUILD" "$@" all
 }
 
+# What virtual machines boot, from packages of this system; kept below /var/cache, or ~/.cache. Where it can't be had the
+# provider vm will say so.
+vm_image() {
+    make --silent BUILD="$BUILD" vm-image || { apt update && make --silent BUILD="$BUILD" vm-image; } ||
+        say 'no image for virtual machines: the provider vm will be listed as not available'
+}
+
 demo() {
     [ -r /proc/self/status ] || say 'no /proc is mounted here; a provider that needs it will be listed as not available'
     sh examples/demo.sh "$BUILD"
@@ -145,6 +152,7 @@ ci() {
     trap 'exit 143' TERM
     trap 'exit 129' HUP
     build WERROR=1
+    phase 'vm image' vm_image
     phase lint make BUILD="$BUILD" lint
     phase 'tests with sanitizers' tests_without_skips "$logs/asan" SANITIZE=1 WERROR=1 BUILD="$BUILD-asan"
     phase demo demo
@@ -159,11 +167,14 @@ case $job in
     demo)
         install_packages "$FOR_BUILD" "$FOR_DAEMON"
         build
+        phase 'vm image' vm_image
         demo
         ;;
     test)
         need_proc
         install_packages "$FOR_BUILD" "$FOR_DAEMON" "$FOR_TEST"
+        build
+        phase 'vm image' vm_image
         tests_naming_skips
         ;;
     bench)

@@ -16,6 +16,7 @@ int cs_cmd_run(int argc, char **argv);
 int cs_cmd_session(int argc, char **argv);
 int cs_cmd_verify(int argc, char **argv);
 int cs_cmd_replay(int argc, char **argv);
+int cs_cmd_tiers(int argc, char **argv);
 int cs_cmd_show(int argc, char **argv);
 int cs_cmd_codes(int argc, char **argv);
 

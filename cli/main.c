@@ -10,6 +10,7 @@ static const cs_command commands[] = {
     {"session", "run several calls in one session of a daemon; check, sign and keep each", cs_cmd_session},
     {"verify", "verify ledgers and bundles", cs_cmd_verify},
     {"replay", "run stored work again on daemons and compare", cs_cmd_replay},
+    {"tiers", "try to refute a daemon's isolation claim", cs_cmd_tiers},
     {"show", "list the entries of a ledger or bundle, or show one in full", cs_cmd_show},
     {"codes", "list every code with its exit code and meaning", cs_cmd_codes},
 };

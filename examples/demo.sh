@@ -1,5 +1,5 @@
 #!/bin/sh
-# The cart-pole from end to end on this machine: two daemons with different walls, signed runs,
+# The cart-pole from end to end on this machine: a daemon for each provider, with different walls, signed runs,
 # verification, a replay across the daemons, and a control that must fail.
 #
 #   demo.sh BUILD     (after `make BUILD=...`; `sh bootstrap.sh demo` does both)
@@ -56,7 +56,7 @@ start_daemon() {
     tries=0
     until [ -s "$work/$1.url" ]; do
         tries=$((tries + 1))
-        [ "$tries" -le 200 ] && kill -0 "$pid" 2>/dev/null || return 1
+        [ "$tries" -le 600 ] && kill -0 "$pid" 2>/dev/null || return 1
         sleep 0.1
     done
 }
@@ -109,7 +109,7 @@ echo 'Daemons on this machine'
 providers=
 urls=
 missing=
-for provider in process container; do
+for provider in process container kernel vm; do
     if start_daemon "$provider"; then
         providers="$providers $provider"
         urls="$urls -d $(head -n 1 "$work/$provider.url")"

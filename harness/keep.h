@@ -1,4 +1,5 @@
-/* What a call leaves behind, and what comes before it. Shared by harness/run.c and harness/session*.c only. */
+/* What a call leaves behind, and what comes before it. Shared by harness/run.c, harness/session*.c and
+ * harness/tiers_check.c only. */
 #ifndef CS_HARNESS_KEEP_H
 #define CS_HARNESS_KEEP_H
 

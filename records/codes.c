@@ -229,6 +229,14 @@ static const code_row rows[CS_CODE_COUNT] = {
                                    "the entry is no single run and can't be run again by itself"},
     [CS_CODE_REPLAY_UNANSWERED] = {"replay-unanswered", CS_UNCHECKED,
                                    "the stored call got no answer, so there is no result to compare with"},
+    /* tiers */
+    [CS_CODE_TIER_CONTRADICTED] = {"tier-contradicted", CS_FAILED,
+                                   "what was observed contradicts the isolation tier that the daemon claims"},
+    [CS_CODE_TIER_NONCE] = {"tier-nonce", CS_FAILED, "a probe's answer was not made from the nonce of its run"},
+    [CS_CODE_TIER_PROBE] = {"tier-probe", CS_UNCHECKED,
+                            "a probe did not run well, or what came back is not what it prints"},
+    [CS_CODE_TIER_SELF_TEST] = {"tier-self-test", CS_FAILED,
+                                "an honest claim was contradicted, or a false one was not"},
 };
 
 static const code_row *row_of(cs_code code) {

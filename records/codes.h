@@ -144,6 +144,11 @@ typedef enum cs_code {
     CS_CODE_REPLAY_INCOMPLETE,
     CS_CODE_REPLAY_NOT_SINGLE,
     CS_CODE_REPLAY_UNANSWERED,
+    /* tiers */
+    CS_CODE_TIER_CONTRADICTED,
+    CS_CODE_TIER_NONCE,
+    CS_CODE_TIER_PROBE,
+    CS_CODE_TIER_SELF_TEST,
 
     CS_CODE_COUNT /* how many; not a code */
 } cs_code;

@@ -1,5 +1,7 @@
 #include "examples/localdaemon/bait.h"
 
+#include "examples/localdaemon/keeper.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -75,6 +77,9 @@ cs_result ld_bait_victim(ld_bait *bait, bool other_user, uid_t uid, cs_error *er
     if (pipe2(ready, O_CLOEXEC) != 0) return cs_fail(err, CS_CODE_IO, "no pipe: %s", strerror(errno));
     pid_t pid = _Fork();
     if (pid == 0) {
+        /* Among them the line to a machine's keeper, which would wait for its end. */
+        int keep[] = {ready[1]};
+        ld_close_others(keep, 1);
         if (other_user && (syscall(SYS_setgroups, 0, NULL) != 0 || syscall(SYS_setresgid, uid, uid, uid) != 0 ||
                            syscall(SYS_setresuid, uid, uid, uid) != 0))
             _exit(1);

@@ -1,6 +1,7 @@
 /* The child's way behind the walls (keeper.h, ld_confined). System calls only. */
 #include "examples/localdaemon/keeper.h"
 #include "examples/localdaemon/landlock.h"
+#include "examples/localdaemon/userns.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,8 +57,9 @@ static void offer_to_oom_killer(void) {
 
 static bool set_user(const ld_plan *plan) {
     if ((plan->guards & LD_GUARD_USER) == 0) return true;
+    if (plan->namespaced) return ld_userns_enter(plan->uid, plan->file_user);
     /* Raw calls: glibc's would look for the daemon's other threads. */
-    return syscall(SYS_setgroups, 0, NULL) == 0 && syscall(SYS_setresgid, plan->uid, plan->uid, plan->uid) == 0 &&
+    return syscall(SYS_setgroups, plan->group != 0 ? 1 : 0, &plan->group) == 0 && syscall(SYS_setresgid, plan->uid, plan->uid, plan->uid) == 0 &&
            syscall(SYS_setresuid, plan->uid, plan->uid, plan->uid) == 0;
 }
 

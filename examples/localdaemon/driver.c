@@ -1,5 +1,7 @@
 #include "examples/localdaemon/driver.h"
 
+#include "examples/localdaemon/provider.h"
+
 /* A promise as the value of a cell is waited for. Output is written out before the cell's end is told. An error that
  * nobody catches, from a timer, say, is shown and ends nothing. The driver's own frames are left out of a stack. */
 static const char javascript[] =
@@ -95,7 +97,8 @@ const char *ld_language_word(ld_language language) {
 }
 
 bool ld_language_served(const ld_sandbox *sandbox, ld_language language) {
-    return (sandbox->guards & LD_GUARD_USER) != 0 && ld_driver_program(sandbox, language)[0] != '\0';
+    return sandbox->provider->keeps_processes && (sandbox->guards & LD_GUARD_USER) != 0 &&
+           ld_driver_program(sandbox, language)[0] != '\0';
 }
 
 ld_language ld_language_find(const ld_sandbox *sandbox, cs_view word) {

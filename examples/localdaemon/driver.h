@@ -16,8 +16,8 @@ typedef enum ld_language { LD_JAVASCRIPT, LD_PYTHON, LD_LANGUAGES, LD_NO_LANGUAG
 
 const char *ld_language_word(ld_language language);
 
-/* Can cells of this language be run? They need a user of their own: otherwise what a cell leaves behind can't be told
- * from its interpreter for certain. */
+/* Can cells of this language be run? They need a provider that keeps processes from call to call, and a user of their
+ * own: otherwise what a cell leaves behind can't be told from its interpreter for certain. */
 bool ld_language_served(const ld_sandbox *sandbox, ld_language language);
 /* The language of that name, if it is served; else LD_NO_LANGUAGE. */
 ld_language ld_language_find(const ld_sandbox *sandbox, cs_view word);

@@ -246,7 +246,8 @@ static cs_result bring_up(const ld_place *place, ld_language language, ld_interp
         else if (*end == ANSWERED && (answer != 'r' || !find_family(it)))
             result = cs_fail(err, CS_CODE_INTERNAL, "the interpreter's processes can't be told");
     }
-    ld_provider_release(&prepared);
+    if (!ld_provider_release(&prepared) && result == CS_OK)
+        result = cs_fail(err, CS_CODE_INTERNAL, "what walls the interpreter in can't be removed");
     return result;
 }
 

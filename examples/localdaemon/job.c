@@ -1,17 +1,13 @@
 #include "examples/localdaemon/job.h"
 
 #include "examples/localdaemon/log.h"
-#include "examples/localdaemon/work.h"
+#include "examples/localdaemon/provider.h"
 
 #include <errno.h>
 #include <string.h>
 
 #define SCRIPT "main.cjs"
 #define MAX_DETAIL 262144u
-
-static uid_t owner_of_files(const ld_place *place) {
-    return place->sandbox->root ? place->slot->uid : (uid_t)-1;
-}
 
 static cs_result no_memory(cs_error *err) {
     return cs_fail(err, CS_CODE_NO_MEMORY, "no memory for the run's result");
@@ -36,16 +32,10 @@ cs_result ld_job_tell_unfit(ld_job *job, cs_view path, int error, cs_error *err)
     return no_memory(err);
 }
 
-static ld_work write_file(const ld_place *place, cs_view path, cs_view content) {
-    int folder = place->slot->work_fd;
-    return place->kept ? ld_work_replace(folder, path, content, owner_of_files(place))
-                       : ld_work_write(folder, path, content, owner_of_files(place));
-}
-
 static cs_result run_javascript(const ld_place *place, const Plimsoll__V1__JavaScriptRun *run, ld_job *job,
                                 cs_error *err) {
     const char *const argv[] = {place->sandbox->node, SCRIPT, NULL};
-    ld_work done = write_file(place, cs_view_of(SCRIPT), cs_bytes_view(&run->code));
+    ld_work done = ld_provider_write(place, cs_view_of(SCRIPT), cs_bytes_view(&run->code));
     if (done == LD_WORK_UNFIT && place->kept) return ld_job_tell_unfit(job, cs_view_of(SCRIPT), errno, err);
     if (done != LD_WORK_DONE) return cs_fail(err, CS_CODE_IO, "the script can't be written: %s", strerror(errno));
     return run_command(place, argv, job, err);
@@ -55,7 +45,7 @@ cs_result ld_job_files(const ld_place *place, cs_project_file *const *files, siz
                        const cs_project_file **unfit, cs_error *err) {
     *unfit = NULL;
     for (size_t i = 0; i < count && *unfit == NULL; i++) {
-        ld_work done = write_file(place, cs_bytes_view(&files[i]->path), cs_bytes_view(&files[i]->content));
+        ld_work done = ld_provider_write(place, cs_bytes_view(&files[i]->path), cs_bytes_view(&files[i]->content));
         if (done == LD_WORK_UNFIT) *unfit = files[i];
         if (done == LD_WORK_FAILED) return cs_fail(err, CS_CODE_IO, "a file can't be written: %s", strerror(errno));
     }
@@ -118,8 +108,7 @@ static cs_result collect(const ld_place *place, const Plimsoll__V1__ProjectRun *
     for (size_t i = 0; i < run->n_artifacts && job->artifact_count < CS_MAX_ARTIFACTS; i++) {
         cs_view path = cs_bytes_view(&run->artifacts[i]);
         size_t begin = job->contents.len;
-        ld_work done =
-            ld_work_read(place->slot->work_fd, path, place->slot->uid, LD_ARTIFACTS_CAP - begin, &job->contents);
+        ld_work done = ld_provider_read(place, path, LD_ARTIFACTS_CAP - begin, &job->contents);
         bool good = done != LD_WORK_FAILED;
         if (done == LD_WORK_DONE)
             job->artifacts[job->artifact_count++] =
@@ -150,9 +139,9 @@ bool ld_job_clean(const ld_job *job) {
 
 /* Give the slot back, or keep it for ever when something of the run may still be there. The first
  * failure is the one that is told. */
-static cs_result leave(ld_daemon *daemon, ld_slot *slot, const ld_job *job, cs_result so_far, cs_error *err) {
-    if (!ld_job_clean(job)) {
-        ld_log("slot %u is not used again: processes of a run are left", slot->number);
+static cs_result leave(ld_daemon *daemon, ld_slot *slot, bool clean, cs_result so_far, cs_error *err) {
+    if (!clean) {
+        ld_log("slot %u is not used again: processes of a run are left, or what walled it in", slot->number);
         ld_slot_abandon(slot);
         return so_far != CS_OK ? so_far : cs_fail(err, CS_CODE_INTERNAL, "processes of the run can't be ended");
     }
@@ -182,9 +171,11 @@ void ld_job_end(ld_job *job) {
 
 cs_result ld_job_run_in(const ld_place *place, const cs_run_request *request, ld_job *out, cs_error *err) {
     ld_job_begin(out);
-    cs_result result = request->payload_case == PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_JAVASCRIPT
-                           ? run_javascript(place, request->javascript, out, err)
-                           : run_project(place, request->project, out, err);
+    cs_result result = ld_provider_enter(place, err);
+    if (result == CS_OK)
+        result = request->payload_case == PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_JAVASCRIPT
+                     ? run_javascript(place, request->javascript, out, err)
+                     : run_project(place, request->project, out, err);
     ld_job_end(out);
     return result;
 }
@@ -192,7 +183,9 @@ cs_result ld_job_run_in(const ld_place *place, const cs_run_request *request, ld
 cs_result ld_job_run(ld_daemon *daemon, const cs_run_request *request, ld_job *out, cs_error *err) {
     memset(out, 0, sizeof(*out));
     ld_slot slot;
-    cs_result result = ld_slot_take(&daemon->slots, daemon->sandbox.kind == LD_CONTAINER, &slot, err);
+    ld_machine *machine = NULL;
+    const ld_provider *provider = daemon->sandbox.provider;
+    cs_result result = ld_slot_take(&daemon->slots, provider->fixed_paths, &slot, err);
     if (result != CS_OK) return result;
     ld_place place = {.sandbox = &daemon->sandbox,
                       .slots = &daemon->slots,
@@ -200,9 +193,11 @@ cs_result ld_job_run(ld_daemon *daemon, const cs_run_request *request, ld_job *o
                       .guards = daemon->sandbox.guards,
                       .limits = daemon->sandbox.limits,
                       .deadline_ms = ld_job_deadline(request),
-                      .stop_fd = daemon->stop_fd};
+                      .stop_fd = daemon->stop_fd,
+                      .machine = &machine};
     result = ld_job_run_in(&place, request, out, err);
-    return leave(daemon, &slot, out, result, err);
+    bool clean = ld_provider_leave(provider, &machine);
+    return leave(daemon, &slot, clean && ld_job_clean(out), result, err);
 }
 
 void ld_job_free(ld_job *job) {

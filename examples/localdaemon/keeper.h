@@ -29,6 +29,9 @@ typedef struct ld_plan {
     ld_limits limits;
     uid_t uid;
     uid_t killer;
+    bool namespaced; /* root only: the command is root of a user namespace with `uid` and `file_user` (userns.h) */
+    uid_t file_user;
+    gid_t group;             /* one more group of the run's user; 0: none */
     int ruleset;             /* Landlock */
     const ld_filter *filter; /* NULL: none, or loaded by bubblewrap */
     int passed[LD_PASSED];

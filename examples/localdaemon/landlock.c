@@ -22,7 +22,8 @@
 #define DEVICES (LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK | ACCESS_FS_IOCTL_DEV)
 /* What may stand on a rule for a single file. */
 #define FILE_RIGHTS                                                                                                    \
-    (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_FILE | ACCESS_FS_TRUNCATE)
+    (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_FILE | ACCESS_FS_TRUNCATE |   \
+     ACCESS_FS_IOCTL_DEV)
 
 struct attributes {
     uint64_t handled_access_fs;
@@ -70,6 +71,15 @@ static cs_result allow(int ruleset, const char *path, uint64_t rights, cs_error 
     return CS_OK;
 }
 
+/* Around a virtual machine's monitor: what it boots, and the hardware's help. */
+static cs_result allow_machine(int ruleset, const ld_sandbox *sandbox, uint64_t all, cs_error *err) {
+    cs_result result = allow(ruleset, sandbox->tool, READ_PROGRAMS, err);
+    if (result == CS_OK) result = allow(ruleset, sandbox->vm.image, LANDLOCK_ACCESS_FS_READ_FILE, err);
+    if (result != CS_OK || !sandbox->vm.hardware) return result;
+    return allow(ruleset, "/dev/kvm",
+                 all & (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | ACCESS_FS_IOCTL_DEV), err);
+}
+
 static cs_result allow_files(int ruleset, const ld_sandbox *sandbox, const char *work, const char *tmp, cs_error *err) {
     static const char *const programs[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
     static const char *const texts[] = {"/etc/ld.so.cache", "/etc/ssl/openssl.cnf", "/etc/localtime", "/dev/urandom",
@@ -85,6 +95,7 @@ static cs_result allow_files(int ruleset, const ld_sandbox *sandbox, const char 
         result = allow(ruleset, sinks[i],
                        all & (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | ACCESS_FS_TRUNCATE), err);
     if (result == CS_OK) result = allow(ruleset, sandbox->node, READ_PROGRAMS, err);
+    if (result == CS_OK && sandbox->vm.image[0] != '\0') result = allow_machine(ruleset, sandbox, all, err);
     if (result == CS_OK) result = allow(ruleset, work, all & ~DEVICES, err);
     if (result == CS_OK) result = allow(ruleset, tmp, all & ~DEVICES, err);
     return result;

@@ -112,6 +112,8 @@ out:
 
 cs_result ld_launch(const ld_place *place, const ld_command *command, ld_output *out, cs_error *err) {
     *out = (ld_output){.out = CS_BUF_INIT(LD_STREAM_CAP), .err = CS_BUF_INIT(LD_STREAM_CAP), .clean = true};
+    const ld_machine_hooks *machine = place->sandbox->provider->machine;
+    if (machine != NULL) return machine->launch(place, command, out, err);
     ld_prepared prepared;
     cs_result result = ld_provider_prepare(place, command, &prepared, err);
     if (result == CS_OK) {
@@ -121,6 +123,7 @@ cs_result ld_launch(const ld_place *place, const ld_command *command, ld_output 
         result = run_keeper(place, &prepared.plan, out, err);
     }
     if (result == CS_OK) result = ld_provider_conclude(&prepared, out, err);
-    ld_provider_release(&prepared);
-    return result;
+    if (ld_provider_release(&prepared)) return result;
+    out->clean = false;
+    return result == CS_OK ? cs_fail(err, CS_CODE_INTERNAL, "what walled the run in can't be removed") : result;
 }

@@ -24,6 +24,7 @@ typedef struct ld_place {
     int stop_fd;             /* readable when the run must end (the daemon stops, the session is closed); -1: never */
     const ld_spared *spared; /* processes that outlive the run; NULL: none */
     bool kept;               /* the work folder may hold what earlier calls of a session left */
+    struct ld_machine **machine; /* where the run or session keeps the provider's machine (provider.h) */
 } ld_place;
 
 typedef struct ld_output {

@@ -34,6 +34,13 @@ static cs_result set_policy(ld_daemon *daemon, cs_error *err) {
     return CS_OK;
 }
 
+/* From here on the tier is the claimed one everywhere: policy, descriptions, floors, records. */
+static void lie(ld_sandbox *sandbox, cs_tier claim) {
+    ld_log("LYING FOR A TEST: the tier is stated as %s, the walls are those of %s; believe no record of this daemon",
+           cs_tier_word(claim), sandbox->name);
+    sandbox->tier = claim;
+}
+
 /* Everything up to the point where calls may come in. */
 static cs_result prepare(ld_daemon *daemon, const ld_options *options, cs_error *err) {
     daemon->slots.lock_fd = -1;
@@ -45,6 +52,7 @@ static cs_result prepare(ld_daemon *daemon, const ld_options *options, cs_error 
     cs_result result = CS_OK;
     if (options->clients != NULL && !options->check) result = ld_clients_load(options->clients, &daemon->clients, err);
     if (result == CS_OK) result = ld_sandbox_init(&daemon->sandbox, options->kind, options->node, err);
+    if (result == CS_OK && options->lies) lie(&daemon->sandbox, options->claim);
     if (result == CS_OK) result = set_policy(daemon, err);
     if (result == CS_OK) result = ld_slots_open(&daemon->slots, err);
     if (result != CS_OK) return result;
@@ -57,8 +65,8 @@ static cs_result serve(ld_daemon *daemon, const ld_options *options, const sigse
     int listening = -1;
     char url[96];
     ld_http *http = NULL;
-    cs_result result = ld_sessions_start(&daemon->sessions, &daemon->slots, daemon->sandbox.kind == LD_CONTAINER,
-                                         options->max_sessions, err);
+    cs_result result =
+        ld_sessions_start(&daemon->sessions, &daemon->slots, daemon->sandbox.provider, options->max_sessions, err);
     if (result == CS_OK) result = ld_http_bind(options->listen, &listening, url, sizeof(url), err);
     if (result == CS_OK) result = ld_http_start(daemon, listening, &http, err);
     if (result != CS_OK) return result;

@@ -1,17 +1,21 @@
 #include "examples/localdaemon/options.h"
 
+#include "examples/localdaemon/provider.h"
+
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 const char *ld_options_help(void) {
-    return "usage: localdaemon --provider process|container --clients FILE [options]\n"
+    return "usage: localdaemon --provider process|container|kernel|vm --clients FILE [options]\n"
            "\n"
            "Runs code sent to it over the plimsoll.v1 interface behind the walls of one provider, and states\n"
            "what ran. Prints its URL when it is ready. Ends on SIGTERM, SIGINT or SIGHUP.\n"
            "\n"
            "  --provider NAME       process: Landlock, seccomp, limits, a user of its own (as root)\n"
            "                        container: bubblewrap, the same filter and limits\n"
+           "                        kernel: gVisor, a kernel of its own that is a program of the host\n"
+           "                        vm: QEMU, a virtual machine\n"
            "  --listen ADDR:PORT    loopback only (127.0.0.1:8746); port 0 takes any free one\n"
            "  --clients FILE        who may call: {\"clients\":[{\"id\":\"ci\",\"token_sha256\":\"<hex>\",\n"
            "                        \"scopes\":[\"code:run\"]}]}, the hash from: printf %s TOKEN | sha256sum\n"
@@ -21,6 +25,8 @@ const char *ld_options_help(void) {
            "  --node PATH           the node program (looked up)\n"
            "  --protocol N          protocol number to serve (3)\n"
            "  --check               try every guard, tell what holds, and exit\n"
+           "  --claim TIER          state this tier (process, container, kernel, vm) in place of the provider's own:\n"
+           "                        a lie, to test those who check it; with --i-am-lying-for-a-test only\n"
            "\n"
            "Exit: 0 stopped or all checks passed, 2 usage, 5 it can't serve here (the reason is on stderr).\n";
 }
@@ -44,6 +50,8 @@ enum {
     OPT_NODE,
     OPT_PROTOCOL,
     OPT_CHECK,
+    OPT_CLAIM,
+    OPT_LIES,
     OPT_HELP
 };
 
@@ -56,6 +64,8 @@ static const struct option known[] = {{"provider", required_argument, NULL, OPT_
                                       {"node", required_argument, NULL, OPT_NODE},
                                       {"protocol", required_argument, NULL, OPT_PROTOCOL},
                                       {"check", no_argument, NULL, OPT_CHECK},
+                                      {"claim", required_argument, NULL, OPT_CLAIM},
+                                      {"i-am-lying-for-a-test", no_argument, NULL, OPT_LIES},
                                       {"help", no_argument, NULL, OPT_HELP},
                                       {NULL, 0, NULL, 0}};
 
@@ -64,8 +74,8 @@ static const char *take(int option, const char *value, ld_options *out, bool *pr
     switch (option) {
     case OPT_PROVIDER:
         *provider = true;
-        out->kind = strcmp(value, "container") == 0 ? LD_CONTAINER : LD_PROCESS;
-        return strcmp(value, "process") == 0 || out->kind == LD_CONTAINER ? NULL : "--provider is process or container";
+        out->kind = ld_provider_find(value);
+        return out->kind < LD_KINDS ? NULL : "--provider is process, container, kernel or vm";
     case OPT_LISTEN:
         out->listen = value;
         return NULL;
@@ -88,6 +98,12 @@ static const char *take(int option, const char *value, ld_options *out, bool *pr
     case OPT_CHECK:
         out->check = true;
         return NULL;
+    case OPT_CLAIM:
+        out->claim = cs_tier_parse(cs_view_of(value));
+        return out->claim > CS_TIER_NONE ? NULL : "--claim is process, container, kernel or vm";
+    case OPT_LIES:
+        out->lies = true;
+        return NULL;
     case OPT_HELP:
         out->help = true;
         return NULL;
@@ -104,11 +120,18 @@ cs_result ld_options_read(int argc, char **argv, ld_options *out, cs_error *err)
     for (int option = getopt_long(argc, argv, "", known, NULL); option != -1;
          option = getopt_long(argc, argv, "", known, NULL)) {
         const char *wrong = take(option, optarg, out, &provider);
+        /* Not shortened, as other options may be. */
+        if (option == OPT_LIES && strcmp(argv[optind - 1], "--i-am-lying-for-a-test") != 0)
+            wrong = "--i-am-lying-for-a-test is written out in full";
         if (wrong != NULL) return cs_fail(err, CS_CODE_USAGE, "%s; see localdaemon --help", wrong);
     }
     if (out->help) return CS_OK;
     if (optind < argc) return cs_fail(err, CS_CODE_USAGE, "%s is no option; see localdaemon --help", argv[optind]);
-    if (!provider) return cs_fail(err, CS_CODE_USAGE, "--provider is missing: process or container");
+    if (!provider) return cs_fail(err, CS_CODE_USAGE, "--provider is missing: process, container, kernel or vm");
+    if ((out->claim > CS_TIER_NONE) != out->lies)
+        return cs_fail(err, CS_CODE_USAGE,
+                       "--claim makes the daemon state a tier that it does not have; it takes --i-am-lying-for-a-test, "
+                       "and that option takes --claim");
     if (out->check) return CS_OK;
     if (out->open && out->clients != NULL)
         return cs_fail(err, CS_CODE_USAGE, "--open and --clients exclude each other");

@@ -8,6 +8,8 @@
 /* All text borrows from argv. */
 typedef struct ld_options {
     ld_kind kind;
+    cs_tier claim; /* CS_TIER_NONE: states its own tier */
+    bool lies;     /* may state another tier than its own */
     const char *listen;
     const char *clients; /* NULL: none */
     bool open;

@@ -34,12 +34,19 @@ static int probe_read(const char *path) {
     return fd < 0 ? errno : outcome(read(fd, &byte, 1));
 }
 
-static int probe_tcp(const char *port) {
-    struct sockaddr_in to = {.sin_family = AF_INET,
-                             .sin_port = htons((uint16_t)number(port)),
-                             .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+static int connect_to(uint32_t address, const char *port) {
+    struct sockaddr_in to = {
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)number(port)), .sin_addr = {.s_addr = htonl(address)}};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     return fd < 0 ? errno : outcome(connect(fd, (const struct sockaddr *)&to, sizeof(to)));
+}
+
+static int probe_tcp(const char *port) {
+    return connect_to(INADDR_LOOPBACK, port);
+}
+
+static int probe_gateway(const char *port) {
+    return connect_to(0x0a000202, port); /* 10.0.2.2 */
 }
 
 static int probe_socket(const char *unused) {
@@ -106,9 +113,32 @@ static int probe_memory(const char *bytes) {
     return memory == MAP_FAILED ? errno : 0;
 }
 
-static int probe_write(const char *bytes) {
+/* The memory of gVisor is a file, and a file that may not grow is told by this signal. */
+static void ignore_file_size(void) {
     struct sigaction action = {.sa_handler = SIG_IGN};
     sigaction(SIGXFSZ, &action, NULL);
+}
+
+/* In a child, which ends by a signal where there is no memory to be had. */
+static int probe_touch(const char *bytes) {
+    ignore_file_size();
+    pid_t pid = _Fork();
+    if (pid == 0) {
+        uint64_t size = number(bytes);
+        volatile char *memory =
+            mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED) _exit(ENOMEM);
+        for (uint64_t at = 0; at < size; at += 2u << 20)
+            memory[at] = 1;
+        _exit(0);
+    }
+    int status = 0;
+    if (pid < 0 || waitpid(pid, &status, 0) != pid) return errno;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : ENOMEM;
+}
+
+static int probe_write(const char *bytes) {
+    ignore_file_size();
     int fd = open("probe.out", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     return fd < 0 ? errno : outcome(pwrite(fd, "x", 1, (off_t)number(bytes)));
 }
@@ -117,10 +147,10 @@ int ld_probe(const char *name, const char *argument) {
     static const struct {
         const char *name;
         int (*attempt)(const char *argument);
-    } probes[] = {{"read", probe_read},         {"tcp", probe_tcp},       {"socket", probe_socket},
+    } probes[] = {{"read", probe_read},         {"tcp", probe_tcp}, {"gateway", probe_gateway},       {"socket", probe_socket},
                   {"abstract", probe_abstract}, {"signal", probe_signal}, {"keyctl", probe_keyctl},
                   {"unshare", probe_unshare},   {"shm", probe_shm},       {"fork", probe_fork},
-                  {"memory", probe_memory},     {"write", probe_write}};
+                  {"memory", probe_memory},     {"touch", probe_touch},   {"write", probe_write}};
     for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++)
         if (strcmp(probes[i].name, name) == 0) return probes[i].attempt(argument);
     return 255;

@@ -6,19 +6,30 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CONTAINER_WORK "/tmp/localdaemon/0/work"
-#define CONTAINER_TMP "/tmp/localdaemon/0/tmp"
+#define FIXED_WORK "/tmp/localdaemon/0/work"
+#define FIXED_TMP "/tmp/localdaemon/0/tmp"
 
-static const ld_provider *provider_of(ld_kind kind) {
-    return kind == LD_PROCESS ? &ld_provider_process : &ld_provider_container;
+const ld_provider *ld_provider_of(ld_kind kind) {
+    static const ld_provider *const providers[LD_KINDS] = {[LD_PROCESS] = &ld_provider_process,
+                                                           [LD_CONTAINER] = &ld_provider_container,
+                                                           [LD_KERNEL] = &ld_provider_kernel,
+                                                           [LD_VM] = &ld_provider_vm};
+    return kind < LD_KINDS ? providers[kind] : NULL;
+}
+
+ld_kind ld_provider_find(const char *name) {
+    ld_kind kind = LD_PROCESS;
+    while (kind < LD_KINDS && strcmp(ld_provider_of(kind)->name, name) != 0)
+        kind++;
+    return kind;
 }
 
 const char *ld_inside_work(const ld_place *place) {
-    return place->sandbox->kind == LD_PROCESS ? place->slot->work : CONTAINER_WORK;
+    return place->sandbox->provider->fixed_paths ? FIXED_WORK : place->slot->work;
 }
 
 const char *ld_inside_tmp(const ld_place *place) {
-    return place->sandbox->kind == LD_PROCESS ? place->slot->tmp : CONTAINER_TMP;
+    return place->sandbox->provider->fixed_paths ? FIXED_TMP : place->slot->tmp;
 }
 
 /* Arguments past the end would be lost, and a command without all of its walls must not start. */
@@ -59,9 +70,10 @@ static cs_result choose_filter(const ld_place *place, ld_prepared *out, cs_error
 cs_result ld_provider_prepare(const ld_place *place, const ld_command *command, ld_prepared *out, cs_error *err) {
     memset(out, 0, sizeof(*out));
     out->plan = LD_PLAN_INIT;
-    out->kind = place->sandbox->kind;
+    out->place = place;
     out->filter_fd = -1;
     out->status_fd = -1;
+    out->panic_fd = -1;
     out->plan.guards = place->guards;
     out->plan.limits = place->limits;
     out->plan.uid = place->slot->uid;
@@ -75,7 +87,7 @@ cs_result ld_provider_prepare(const ld_place *place, const ld_command *command, 
     ld_prepared_variable(out, "LANG", "C.UTF-8");
     ld_prepared_variable(out, "PWD", ld_inside_work(place));
     cs_result result = choose_filter(place, out, err);
-    if (result == CS_OK) result = provider_of(out->kind)->prepare(place, command, out, err);
+    if (result == CS_OK) result = place->sandbox->provider->prepare(place, command, out, err);
     /* The keeper's execve wants pointers to characters that it never changes. */
     memcpy(&out->plan.argv, &(const char *const *){out->argv}, sizeof(out->plan.argv));
     out->plan.envp = out->envp;
@@ -83,12 +95,47 @@ cs_result ld_provider_prepare(const ld_place *place, const ld_command *command, 
 }
 
 cs_result ld_provider_conclude(const ld_prepared *prepared, const ld_output *output, cs_error *err) {
-    return provider_of(prepared->kind)->conclude(prepared, output, err);
+    return prepared->place->sandbox->provider->conclude(prepared, output, err);
 }
 
-void ld_provider_release(ld_prepared *prepared) {
+bool ld_provider_release(ld_prepared *prepared) {
+    const ld_provider *provider = prepared->place->sandbox->provider;
     if (prepared->plan.ruleset >= 0) close(prepared->plan.ruleset);
     if (prepared->filter_fd >= 0) close(prepared->filter_fd);
     if (prepared->status_fd >= 0) close(prepared->status_fd);
+    if (prepared->panic_fd >= 0) close(prepared->panic_fd);
     ld_filter_free(&prepared->own);
+    return provider->release == NULL || provider->release(prepared);
+}
+
+/* ---- machines -------------------------------------------------------------------------------------- */
+
+cs_result ld_provider_enter(const ld_place *place, cs_error *err) {
+    const ld_machine_hooks *hooks = place->sandbox->provider->machine;
+    if (hooks == NULL || *place->machine != NULL) return CS_OK;
+    return hooks->open(place, err);
+}
+
+bool ld_provider_leave(const ld_provider *provider, ld_machine **machine) {
+    bool clean = *machine == NULL || provider->machine->close(*machine);
+    *machine = NULL;
+    return clean;
+}
+
+static uid_t owner_of_files(const ld_place *place) {
+    return place->sandbox->root ? place->slot->uid : (uid_t)-1;
+}
+
+ld_work ld_provider_write(const ld_place *place, cs_view path, cs_view content) {
+    const ld_machine_hooks *hooks = place->sandbox->provider->machine;
+    if (hooks != NULL) return hooks->write(place, path, content);
+    int folder = place->slot->work_fd;
+    return place->kept ? ld_work_replace(folder, path, content, owner_of_files(place))
+                       : ld_work_write(folder, path, content, owner_of_files(place));
+}
+
+ld_work ld_provider_read(const ld_place *place, cs_view path, size_t room, cs_buf *out) {
+    const ld_machine_hooks *hooks = place->sandbox->provider->machine;
+    if (hooks != NULL) return hooks->read(place, path, room, out);
+    return ld_work_read(place->slot->work_fd, path, place->slot->uid, room, out);
 }

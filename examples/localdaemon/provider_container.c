@@ -11,6 +11,14 @@
 #define INSIDE_USER "1000"
 #define TMPFS_BYTES 67108864u
 
+static cs_result find(ld_sandbox *sandbox, cs_error *err) {
+    return ld_find_program("bwrap", "bubblewrap", sandbox->tool, err);
+}
+
+static bool policy(const ld_sandbox *sandbox, cs_buf *out) {
+    return ld_policy_limits(sandbox, out) && ld_filter_describe(out);
+}
+
 static void add(ld_prepared *out, const char *const *words) {
     for (; *words != NULL; words++)
         ld_prepared_argument(out, *words);
@@ -136,7 +144,7 @@ static cs_result make_descriptors(ld_prepared *out, cs_error *err) {
 }
 
 static cs_result prepare(const ld_place *place, const ld_command *command, ld_prepared *out, cs_error *err) {
-    ld_prepared_argument(out, place->sandbox->bwrap);
+    ld_prepared_argument(out, place->sandbox->tool);
     add_namespaces(out, place->guards);
     /* The same user inside for every slot. */
     static const char *const user[] = {"--uid", INSIDE_USER, "--gid", INSIDE_USER, NULL};
@@ -153,7 +161,7 @@ static cs_result prepare(const ld_place *place, const ld_command *command, ld_pr
     ld_prepared_argument(out, "--");
     for (size_t i = 0; command->argv != NULL && command->argv[i] != NULL; i++)
         ld_prepared_argument(out, command->argv[i]);
-    out->plan.program = place->sandbox->bwrap;
+    out->plan.program = place->sandbox->tool;
     out->plan.folder = "/";
     return CS_OK;
 }
@@ -171,4 +179,31 @@ static cs_result conclude(const ld_prepared *prepared, const ld_output *output, 
                    output->err.len > 0 ? (const char *)output->err.ptr : "it says nothing");
 }
 
-const ld_provider ld_provider_container = {.prepare = prepare, .conclude = conclude};
+/* RLIMIT_DATA is down wherever a copy of this program is run: a sanitizer's build maps more than it allows. */
+static const ld_attempt attempts[] = {
+    {LD_GUARD_USER, "read", LD_REACH_SECRET, LD_GUARD_MOUNTS | LD_GUARD_MEMORY},
+    {LD_GUARD_MOUNTS, "read", LD_REACH_CANARY, LD_GUARD_MEMORY},
+    {LD_GUARD_PIDS, "signal", LD_REACH_VICTIM, LD_GUARD_MEMORY},
+    {LD_GUARD_NETWORK, "tcp", LD_REACH_PORT, LD_GUARD_SOCKETS | LD_GUARD_MEMORY},
+    {LD_GUARD_IPC, "shm", LD_REACH_SEGMENT, LD_GUARD_SYSCALLS | LD_GUARD_MEMORY},
+    {LD_GUARD_SYSCALLS, "keyctl", LD_REACH_NOTHING, LD_GUARD_MEMORY},
+    {LD_GUARD_SYSCALLS, "unshare", LD_REACH_NOTHING, LD_GUARD_MEMORY},
+    {LD_GUARD_SOCKETS, "socket", LD_REACH_NOTHING, LD_GUARD_MEMORY},
+    {LD_GUARD_PROCESSES, "fork", LD_REACH_CHILDREN, LD_GUARD_MEMORY},
+    {LD_GUARD_MEMORY, "memory", LD_REACH_DATA, 0},
+    {LD_GUARD_FILE_SIZE, "write", LD_REACH_FILE_END, LD_GUARD_MEMORY},
+};
+
+const ld_provider ld_provider_container = {.name = "container",
+                                           .tier = CS_TIER_CONTAINER,
+                                           .guards = LD_GUARDS_CONTAINER,
+                                           .root_guards = LD_GUARD_USER | LD_GUARD_PROCESSES,
+                                           .fixed_paths = true,
+                                           .keeps_processes = true,
+                                           .probes_by_copy = true,
+                                           .find = find,
+                                           .policy = policy,
+                                           .prepare = prepare,
+                                           .conclude = conclude,
+                                           .attempts = attempts,
+                                           .attempt_count = sizeof(attempts) / sizeof(attempts[0])};

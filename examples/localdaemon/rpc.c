@@ -96,6 +96,13 @@ static bool fill_sessions(const ld_daemon *daemon, description *to) {
     return true;
 }
 
+/* The same for every kind of payload. */
+static bool fill_identity(const ld_daemon *daemon, description *to) {
+    cs_view identity = cs_view_of(daemon->sandbox.environment);
+    return cs_bytes_set(&to->javascript.identity, identity) && cs_bytes_set(&to->project.identity, identity) &&
+           cs_bytes_set(&to->session.identity, identity);
+}
+
 static bool fill_description(const ld_daemon *daemon, description *to) {
     cs_describe_response *response = &to->response;
     response->supports_project = true;
@@ -109,16 +116,21 @@ static bool fill_description(const ld_daemon *daemon, description *to) {
      * each file, which the policy names, and a run may have many of them. */
     if ((daemon->sandbox.guards & LD_GUARD_PROCESSES) != 0)
         to->resources.pids = (uint32_t)daemon->sandbox.limits.processes;
+    to->resources.memory_mb = (uint32_t)(daemon->sandbox.limits.memory_bytes >> 20);
     response->resources = &to->resources;
     return cs_bytes_set(&response->sandbox, cs_view_of(daemon->sandbox.name)) &&
            cs_bytes_set(&response->isolation, cs_view_of(cs_tier_word(daemon->sandbox.tier))) &&
-           cs_bytes_set(&response->policy, cs_view_of(daemon->policy)) && fill_sessions(daemon, to);
+           cs_bytes_set(&response->policy, cs_view_of(daemon->policy)) && fill_identity(daemon, to) &&
+           fill_sessions(daemon, to);
 }
 
 static void free_description(description *to) {
     free(to->response.sandbox.data);
     free(to->response.isolation.data);
     free(to->response.policy.data);
+    free(to->javascript.identity.data);
+    free(to->project.identity.data);
+    free(to->session.identity.data);
     for (size_t i = 0; i < LD_LANGUAGES; i++)
         free(to->languages[i].data);
 }

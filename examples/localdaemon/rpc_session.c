@@ -236,7 +236,8 @@ static cs_result run_in(ld_daemon *daemon, ld_session *session, const cs_run_req
                       .deadline_ms = deadline < session->expires_ms ? deadline : session->expires_ms,
                       .stop_fd = session->stop_fd,
                       .spared = &session->interpreters->spared,
-                      .kept = true};
+                      .kept = true,
+                      .machine = &session->machine};
     ld_job_begin(job);
     cs_result result = ld_slot_unlock(&session->slot, err);
     ld_job_end(job);

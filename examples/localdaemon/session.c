@@ -2,6 +2,7 @@
 
 #include "examples/localdaemon/interpreter.h"
 #include "examples/localdaemon/log.h"
+#include "examples/localdaemon/provider.h"
 #include "records/digest.h"
 
 #include <errno.h>
@@ -80,6 +81,7 @@ static void remove_session(ld_sessions *sessions, unsigned index) {
     session->held = true;
     pthread_mutex_unlock(&sessions->mutex);
     if (!ld_interpreters_end(session->interpreters)) session->unclean = true;
+    if (!ld_provider_leave(sessions->provider, &session->machine)) session->unclean = true;
     give_slot_back(sessions, session);
     close(session->stop_fd);
     free(session->interpreters);
@@ -132,8 +134,9 @@ static void *keep(void *of) {
 
 /* ---- beginning and end of the table ---------------------------------------------------------------- */
 
-cs_result ld_sessions_start(ld_sessions *sessions, ld_slots *slots, bool from_top, unsigned max, cs_error *err) {
-    *sessions = (ld_sessions){.slots = slots, .from_top = from_top, .max = max};
+cs_result ld_sessions_start(ld_sessions *sessions, ld_slots *slots, const ld_provider *provider, unsigned max,
+                            cs_error *err) {
+    *sessions = (ld_sessions){.slots = slots, .provider = provider, .max = max};
     sessions->ended = calloc(LD_SESSIONS_KEPT, sizeof(*sessions->ended));
     if (sessions->ended == NULL) return cs_fail(err, CS_CODE_NO_MEMORY, "no memory for the sessions");
     pthread_condattr_t monotonic;
@@ -236,7 +239,7 @@ ld_hold ld_sessions_open(ld_sessions *sessions, const ld_client *client, uint32_
     hold = LD_HOLD_CROWDED;
     if (!take_place(sessions, session)) goto out;
     hold = LD_HOLD_FAILED;
-    if (ld_slot_take(sessions->slots, sessions->from_top, &session->slot, err) != CS_OK) {
+    if (ld_slot_take(sessions->slots, sessions->provider->fixed_paths, &session->slot, err) != CS_OK) {
         leave_place(sessions, session);
         goto out;
     }
@@ -289,6 +292,8 @@ ld_hold ld_sessions_hold(ld_sessions *sessions, cs_view id, const ld_client *cli
 ld_ending ld_sessions_ending(ld_sessions *sessions, ld_session *session) {
     pthread_mutex_lock(&sessions->mutex);
     if (session->unclean) end_session(sessions, session, LD_END(BOUNDARY_FAILED), "a process of it could not be ended");
+    if (session->machine != NULL && sessions->provider->machine->lost(session->machine))
+        end_session(sessions, session, LD_END(BOUNDARY_FAILED), "its machine is lost");
     expire(sessions, session, ld_monotonic_ms());
     ld_ending ending = session->facts.ending;
     pthread_mutex_unlock(&sessions->mutex);

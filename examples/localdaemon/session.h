@@ -43,11 +43,14 @@ typedef struct ld_facts {
 } ld_facts;
 
 struct ld_interpreters;
+struct ld_machine;
+struct ld_provider;
 
 typedef struct ld_session {
     ld_facts facts;
     ld_slot slot;
     struct ld_interpreters *interpreters; /* interpreter.h */
+    struct ld_machine *machine;           /* provider.h */
     int stop_fd;                          /* an eventfd: readable when a running call must end */
     int64_t expires_ms;                   /* of the monotonic clock */
     int64_t idle_since_ms;                /* the same */
@@ -63,7 +66,7 @@ typedef struct ld_sessions {
     pthread_t keeper;
     bool started;
     bool stopping;
-    bool from_top; /* of the slots */
+    const struct ld_provider *provider;
     ld_slots *slots;
     unsigned max;
     ld_session *live[LD_MAX_SESSIONS];
@@ -72,8 +75,8 @@ typedef struct ld_sessions {
 } ld_sessions;
 
 /* Begin. End with ld_sessions_stop, also after a failure. */
-CS_MUST_CHECK cs_result ld_sessions_start(ld_sessions *sessions, ld_slots *slots, bool from_top, unsigned max,
-                                          cs_error *err);
+CS_MUST_CHECK cs_result ld_sessions_start(ld_sessions *sessions, ld_slots *slots, const struct ld_provider *provider,
+                                          unsigned max, cs_error *err);
 /* Let no call begin any more, and end those that run. */
 void ld_sessions_shut(ld_sessions *sessions);
 /* The same, then end every session and wait until nothing of them is left. No call may be under way. */

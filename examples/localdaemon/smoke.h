@@ -1,6 +1,7 @@
 /* The smoke test: before the daemon serves, each guard is tried with a small attempt to break out that must
  * fail, and the same attempt is made with that guard down, where it must succeed. An attempt that would fail
- * anyway shows nothing of the guard. */
+ * anyway shows nothing of the guard, and a guard without an attempt of its own is not claimed: the policy names none
+ * that was not tried. A kernel of its own is down where the attempt is made by a plain child of the daemon. */
 #ifndef LD_SMOKE_H
 #define LD_SMOKE_H
 

@@ -105,6 +105,7 @@ static void fill_project(answer *to, const Plimsoll__V1__ProjectRun *run, const 
 static void fill_answer(answer *to, const ld_daemon *daemon, const cs_run_request *request, const ld_job *job) {
     to->response.sandbox = borrow(cs_view_of(daemon->sandbox.name));
     to->response.isolation = borrow(cs_view_of(cs_tier_word(daemon->sandbox.tier)));
+    to->response.environment = borrow(cs_view_of(daemon->sandbox.environment));
     to->response.duration_ms = job->duration_ms;
     to->response.record = &to->record;
     if (request->payload_case == PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_JAVASCRIPT)
@@ -115,12 +116,13 @@ static void fill_answer(answer *to, const ld_daemon *daemon, const cs_run_reques
         fill_project(to, request->project, job);
 }
 
-/* What every record states. Software identity, environment and the software rule stay empty: this daemon has none of
- * them and refuses a request with a rule. */
+/* What every record states. Software identity and the software rule stay empty: this daemon has no identity of its own
+ * software and refuses a request with a rule. The environment is stated by the providers that have one. */
 static void fill_facts(cs_run_record *record, const ld_daemon *daemon, const ld_job *job) {
     record->version = daemon->protocol >= 2 ? 2 : 1;
     record->provider = borrow(cs_view_of(daemon->sandbox.name));
     record->isolation = borrow(cs_view_of(cs_tier_word(daemon->sandbox.tier)));
+    record->environment = borrow(cs_view_of(daemon->sandbox.environment));
     record->policy = borrow(cs_view_of(daemon->policy));
     record->started_unix_ms = job->started_unix_ms;
     record->ended_unix_ms = job->ended_unix_ms;

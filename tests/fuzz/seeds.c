@@ -346,6 +346,15 @@ static void put_small(void) {
         put_text("base64", codes[i]);
 }
 
+/* The line that a probe prints; the target adds the digest. */
+static void put_probe(void) {
+    put_text("probe", "{\"probe\":\"countersign.tier-probe.v1\",\"form\":\"program\",\"release\":\"6.1.0\",\"version\":"
+                      "\"#1 SMP\",\"boot_id\":null,\"clock_us\":-5,\"pid_ns\":4026531836,\"ipc_ns\":null,\"seccomp\":2,"
+                      "\"no_new_privs\":1,\"capable\":0,\"kernel_log_gvisor\":false,\"loopback\":111,\"canary\":null,"
+                      "\"no_call\":38,\"mseal\":22,\"file_getattr\":38,\"vmsplice\":9,\"remap_file_pages\":22,"
+                      "\"landlock_abi\":-38,\"hypervisor\":\"TCGTCGTCGTCG\",\"processes\":[1,2,65535]}");
+}
+
 int main(int argc, char **argv) {
     if (argc != 2) return 2;
     root = argv[1];
@@ -359,5 +368,6 @@ int main(int argc, char **argv) {
     put_keys();
     put_answers();
     put_small();
+    put_probe();
     return 0;
 }

@@ -1,4 +1,4 @@
-/* Runs on both providers: results, limits, time-outs, artifacts, and what is left afterwards: nothing. */
+/* Runs on every provider: results, limits, time-outs, artifacts, and what is left afterwards: nothing. */
 #include "tests/localdaemon/wire_call.h"
 
 #include "records/check.h"
@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 static test_daemon host;
+/* Of what is to end by its time-out: enough for a step or two to begin. */
+static int time_out_ms;
 
 #define STEPS "{\"protocol\":3,\"project\":{\"files\":[{\"path\":\"f\",\"content\":\"\"}],\"steps\":"
 
@@ -27,18 +29,19 @@ static void check_javascript(void) {
     cr_assert_str_eq(json_at(answer, "javascript/exitCode"), "3");
     cr_assert_str_eq(json_at(answer, "javascript/timedOut"), "");
     json_decref(answer);
-    answer = wire_run(&host, "{\"protocol\":3,\"timeoutMs\":400,\"javascript\":{\"code\":\"for(;;);\"}}");
+    answer = wire_run(&host, "{\"protocol\":3,\"timeoutMs\":%d,\"javascript\":{\"code\":\"for(;;);\"}}", time_out_ms);
     cr_assert_str_eq(json_at(answer, "javascript/timedOut"), "true");
     cr_assert_str_eq(json_at(answer, "javascript/exitCode"), "137");
     json_decref(answer);
 }
 
 static void check_project(void) {
-    json_t *answer = wire_run(&host, "{\"protocol\":3,\"project\":{\"files\":[{\"path\":\"a/b/"
-                                     "c.txt\",\"content\":\"one\"},{\"path\":\"a/d\",\"content\":\"\"}],"
-                                     "\"steps\":[\"cat a/b/c.txt; ls a\",\"printf 'a\\\\0b' > a/out; echo late "
-                                     ">&2\",\"read x; echo got=$x; kill -9 $$\"],"
-                                     "\"artifacts\":[\"a/out\",\"a/b/c.txt\",\"missing\"]}}");
+    json_t *answer = wire_run(
+        &host, "{\"protocol\":3,\"project\":{\"files\":[{\"path\":\"a/b/"
+               "c.txt\",\"content\":\"one\"},{\"path\":\"a/d\",\"content\":\"\"}],"
+               "\"steps\":[\"cat a/b/c.txt; cd a && printf '%%s\\\\n' *\",\"printf 'a\\\\0b' > a/out; echo late "
+               ">&2\",\"read x; echo got=$x; kill -9 $$\"],"
+               "\"artifacts\":[\"a/out\",\"a/b/c.txt\",\"missing\"]}}");
     cr_assert_str_eq(json_bytes_at(answer, "project/steps/0/stdout"), "oneb\nd\n");
     cr_assert_str_eq(json_at(answer, "project/steps/0/exitCode"), "");
     cr_assert_str_eq(json_bytes_at(answer, "project/steps/1/stderr"), "late\n");
@@ -72,8 +75,10 @@ static void check_failing_step(void) {
 
 static void check_time_out(void) {
     json_t *answer =
-        wire_run(&host, "{\"protocol\":3,\"timeoutMs\":600,\"project\":{\"files\":[{\"path\":\"f\",\"content\":\"\"}],"
-                        "\"steps\":[\"echo first\",\"echo begun; sleep 1000\",\"true\"],\"artifacts\":[\"f\"]}}");
+        wire_run(&host,
+                 "{\"protocol\":3,\"timeoutMs\":%d,\"project\":{\"files\":[{\"path\":\"f\",\"content\":\"\"}],"
+                 "\"steps\":[\"echo first\",\"echo begun; sleep 1000\",\"true\"],\"artifacts\":[\"f\"]}}",
+                 time_out_ms);
     cr_assert_str_eq(json_at(answer, "project/outcome"), "PROJECT_OUTCOME_TIMED_OUT");
     cr_assert_str_eq(json_at(answer, "project/outcomeDetail"), "step 2 of 3 did not end in time");
     cr_assert_str_eq(json_at(answer, "project/steps/0/timedOut"), "");
@@ -178,9 +183,9 @@ static void check_leftovers(void) {
     cr_assert_eq(count_processes("98765.25"), 0);
     cr_assert_eq(count_marks(), 0);
     answer = wire_run(&host,
-                      "{\"protocol\":3,\"timeoutMs\":500,\"project\":{\"files\":[{\"path\":\"f\",\"content\":\"\"}],"
+                      "{\"protocol\":3,\"timeoutMs\":%d,\"project\":{\"files\":[{\"path\":\"f\",\"content\":\"\"}],"
                       "\"steps\":[\"touch mark-%d; setsid sleep 98765.125 & sleep 98765.125\"]}}",
-                      (int)getpid());
+                      time_out_ms, (int)getpid());
     cr_assert_str_eq(json_at(answer, "project/outcome"), "PROJECT_OUTCOME_TIMED_OUT");
     json_decref(answer);
     cr_assert_eq(count_processes("98765.125"), 0);
@@ -269,7 +274,8 @@ static void check_cartpole(void) {
     free(body);
 }
 
-static void check_all(const char *provider) {
+static void check_all(const char *provider, int within_ms) {
+    time_out_ms = within_ms;
     daemon_start(&host, provider, NULL);
     check_javascript();
     check_project();
@@ -285,9 +291,13 @@ static void check_all(const char *provider) {
 }
 
 Test(localdaemon_runs, process, .timeout = 100) {
-    check_all("process");
+    check_all("process", 600);
 }
 
 Test(localdaemon_runs, container, .timeout = 100) {
-    check_all("container");
+    check_all("container", 600);
+}
+
+Test(localdaemon_runs, kernel, .timeout = 300) {
+    check_all("kernel", 8000);
 }

@@ -1,4 +1,5 @@
 /* The table of sessions by itself: what is remembered of ended ones is bounded, and a session is one client's. */
+#include "examples/localdaemon/provider.h"
 #include "examples/localdaemon/session.h"
 
 #include <criterion/criterion.h>
@@ -9,7 +10,7 @@ static ld_sessions sessions;
 static void open_table(unsigned max) {
     cs_error err = CS_ERROR_INIT;
     cr_assert_eq(ld_slots_open(&slots, &err), CS_OK, "%s", err.message);
-    cr_assert_eq(ld_sessions_start(&sessions, &slots, false, max, &err), CS_OK, "%s", err.message);
+    cr_assert_eq(ld_sessions_start(&sessions, &slots, &ld_provider_process, max, &err), CS_OK, "%s", err.message);
 }
 
 static void close_table(void) {

@@ -73,14 +73,14 @@ Test(localdaemon_smoke, a_guard_that_is_not_shown_is_found, .timeout = 60) {
     expect_found("the guard syscalls was not shown to hold: the attempt \"keyctl\" fails without it too (1)");
 }
 
-/* A program in the place of bubblewrap. */
-static void plant_bwrap(char folder[128], const char *script) {
+/* A program in the place of the one that puts up the boundary. */
+static void plant(char folder[128], const char *script) {
     char path[200];
     folder_make(folder);
-    snprintf(path, sizeof path, "%s/bwrap", folder);
+    snprintf(path, sizeof path, "%s/tool", folder);
     file_write(path, script, strlen(script));
     cr_assert_eq(chmod(path, 0755), 0);
-    snprintf(sandbox.bwrap, sizeof sandbox.bwrap, "%s/bwrap", folder);
+    snprintf(sandbox.tool, sizeof sandbox.tool, "%s/tool", folder);
 }
 
 /* It forgets one of its orders. */
@@ -90,8 +90,8 @@ Test(localdaemon_smoke, a_container_that_leaks_is_found, .timeout = 60) {
     snprintf(script, sizeof script,
              "#!/bin/sh\nfor word; do shift; [ \"$word\" = --unshare-net ] || set -- \"$@\" \"$word\"; done\nexec %s "
              "\"$@\"\n",
-             sandbox.bwrap);
-    plant_bwrap(folder, script);
+             sandbox.tool);
+    plant(folder, script);
     cs_error err;
     EXPECT_CODE(ld_smoke(&sandbox, &slots, NULL, &err), err, CS_UNCHECKED, CS_CODE_IO);
     cr_assert_str_eq(err.message, "the guard network does not hold: the attempt \"tcp\" succeeds");
@@ -103,10 +103,61 @@ Test(localdaemon_smoke, a_container_that_leaks_is_found, .timeout = 60) {
 Test(localdaemon_smoke, a_container_that_is_not_built_is_no_result, .timeout = 60) {
     char folder[128];
     set_up(LD_CONTAINER);
-    plant_bwrap(folder, "#!/bin/sh\necho no such namespace >&2\nexit 1\n");
+    plant(folder, "#!/bin/sh\necho no such namespace >&2\nexit 1\n");
     cs_error err;
     EXPECT_CODE(ld_smoke(&sandbox, &slots, NULL, &err), err, CS_UNCHECKED, CS_CODE_INTERNAL);
     cr_assert_str_eq(err.message, "bubblewrap could not build the container: no such namespace\\x0a");
+    folder_remove(folder);
+    tear_down();
+}
+
+/* Orders to gVisor that somebody changes on their way. */
+Test(localdaemon_smoke, a_kernel_that_leaks_is_found, .timeout = 200) {
+    char folder[128], script[PATH_MAX + 700];
+    set_up(LD_KERNEL);
+    snprintf(
+        script, sizeof script,
+        "#!/bin/sh\nfor word; do shift; case $word in\n"
+        "--network=none) word=--network=host;;\n--root=*) state=${word#--root=};;\n"
+        "--bundle=*) from=${word#--bundle=}; word=--bundle=$state/b; mkdir $state/b\n"
+        "cp -r $from/config.json $from/root $state/b; sed -i 's/,{\"type\":\"network\"}//' $state/b/config.json;;\n"
+        "esac; set -- \"$@\" $word; done\nexec %s \"$@\"\n",
+        sandbox.tool);
+    plant(folder, script);
+    cs_error err;
+    EXPECT_CODE(ld_smoke(&sandbox, &slots, NULL, &err), err, CS_UNCHECKED, CS_CODE_IO);
+    cr_assert_str_eq(err.message, "the guard network does not hold: the attempt \"tcp\" succeeds");
+    folder_remove(folder);
+    tear_down();
+}
+
+/* It runs the program as it is, on the host's kernel, and says that all is well. */
+Test(localdaemon_smoke, a_kernel_that_is_none_is_found, .timeout = 200) {
+    char folder[128], script[PATH_MAX + 700];
+    set_up(LD_KERNEL);
+    snprintf(script, sizeof script,
+             "#!%s\nconst fs = require('fs'), o = {};\n"
+             "for (const w of process.argv) { const at = w.indexOf('='); o[w.slice(2, at)] = w.slice(at + 1); }\n"
+             "const c = JSON.parse(fs.readFileSync(o.bundle + '/config.json')), [file, ...args] = c.process.args;\n"
+             "const cwd = c.mounts.find((m) => m.destination.endsWith('/0/work')).source;\n"
+             "const end = require('child_process').spawnSync(file, args, { stdio: 'inherit', cwd });\n"
+             "fs.appendFileSync(o['debug-log'], 'Exiting with status: 0\\n');\nprocess.exit(end.status);\n",
+             sandbox.node);
+    plant(folder, script);
+    cs_error err;
+    EXPECT_CODE(ld_smoke(&sandbox, &slots, NULL, &err), err, CS_UNCHECKED, CS_CODE_IO);
+    cr_assert_eq(strncmp(err.message, "the guard kernel does not hold: the attempt ", 44), 0, "%s", err.message);
+    folder_remove(folder);
+    tear_down();
+}
+
+Test(localdaemon_smoke, a_kernel_that_does_not_start_is_no_result, .timeout = 200) {
+    char folder[128];
+    set_up(LD_KERNEL);
+    plant(folder, "#!/bin/sh\necho no such platform >&2\nexit 128\n");
+    cs_error err;
+    EXPECT_CODE(ld_smoke(&sandbox, &slots, NULL, &err), err, CS_UNCHECKED, CS_CODE_INTERNAL);
+    cr_assert_str_eq(err.message, "gVisor could not start the program: no such platform\\x0a");
     folder_remove(folder);
     tear_down();
 }

@@ -3,6 +3,7 @@
 #include "examples/localdaemon/clients.h"
 #include "examples/localdaemon/http.h"
 #include "examples/localdaemon/options.h"
+#include "examples/localdaemon/provider.h"
 #include "examples/localdaemon/slot.h"
 #include "examples/localdaemon/tree.h"
 #include "examples/localdaemon/work.h"
@@ -65,11 +66,38 @@ Test(localdaemon_options, values_and_defaults) {
     cr_assert_eq(options.max_sessions, 64);
     EXPECT_OK(read_options(WORDS("--provider", "process", "--check"), &options, &err), err);
     cr_assert(options.check);
+    EXPECT_OK(read_options(WORDS("--provider", "kernel", "--check"), &options, &err), err);
+    cr_assert_eq(options.kind, LD_KERNEL);
+    EXPECT_OK(read_options(WORDS("--provider", "vm", "--check"), &options, &err), err);
+    cr_assert_eq(options.kind, LD_VM);
+}
+
+Test(localdaemon_options, a_claim_needs_the_word_that_it_lies) {
+    ld_options options;
+    cs_error err = CS_ERROR_INIT;
+    static const struct {
+        const char *word;
+        cs_tier tier;
+    } tiers[] = {
+        {"process", CS_TIER_PROCESS}, {"container", CS_TIER_CONTAINER}, {"kernel", CS_TIER_KERNEL}, {"vm", CS_TIER_VM}};
+    for (size_t i = 0; i < sizeof tiers / sizeof tiers[0]; i++) {
+        EXPECT_OK(
+            read_options(WORDS("--provider", "process", "--open", "--claim", tiers[i].word, "--i-am-lying-for-a-test"),
+                         &options, &err),
+            err);
+        cr_assert(options.lies && options.claim == tiers[i].tier);
+        expect_usage(WORDS("--provider", "process", "--open", "--claim", tiers[i].word));
+        expect_usage(WORDS("--provider", "process", "--check", "--claim", tiers[i].word));
+    }
+    expect_usage(WORDS("--provider", "process", "--open", "--i-am-lying-for-a-test"));
+    expect_usage(WORDS("--provider", "process", "--open", "--claim", "vm", "--i-am-lying"));
+    expect_usage(WORDS("--provider", "process", "--open", "--claim", "none", "--i-am-lying-for-a-test"));
+    expect_usage(WORDS("--provider", "process", "--open", "--claim", "", "--i-am-lying-for-a-test"));
 }
 
 Test(localdaemon_options, wrong_ones) {
     expect_usage(WORDS("--clients", "c.json"));
-    expect_usage(WORDS("--provider", "vm", "--clients", "c.json"));
+    expect_usage(WORDS("--provider", "none", "--clients", "c.json"));
     expect_usage(WORDS("--provider", "process"));
     expect_usage(WORDS("--provider", "process", "--open", "--clients", "c.json"));
     expect_usage(WORDS("--provider", "process", "--open", "more"));
@@ -427,6 +455,7 @@ Test(localdaemon_slots, users_with_processes_are_left_alone) {
 
 Test(localdaemon_policy, names_provider_guards_and_limits) {
     ld_sandbox sandbox = {.kind = LD_PROCESS,
+                          .provider = &ld_provider_process,
                           .name = "process",
                           .tier = CS_TIER_PROCESS,
                           .guards = LD_GUARD_FILES | LD_GUARD_SOCKETS,

@@ -1,0 +1,161 @@
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/connect.h"
+#include "cli/tiers_report.h"
+#include "records/check.h"
+
+/* The command line. */
+typedef struct tiers_command {
+    const char *url;
+    cs_connect_options connect;
+    cs_keeping keeping;
+    int depth; /* cs_tier_depth; -1: not given */
+    bool host_view;
+    bool self_test;
+    const char *localdaemon;
+} tiers_command;
+
+/* ---- the check ------------------------------------------------------------------------------------------ */
+
+static cs_result check(cs_output *out, const tiers_command *command, cs_client *client) {
+    cs_tiers_options options = {
+        .run =
+            {
+                .client = client,
+                .key = command->keeping.key,
+                .ledger = command->keeping.ledger,
+                .ledger_path = command->keeping.ledger_path,
+                .skew_ms = CS_DEFAULT_SKEW_MS,
+            },
+        .depth = (cs_tier_depth)command->depth,
+    };
+    cs_tiers_report report;
+    cs_connect_catch_signals();
+    cs_result result = cs_tiers_check(&options, &report);
+    out->err = report.err;
+    out->has_entry = report.finding != 0;
+    out->entry = (uint64_t)report.finding;
+    if (result == CS_OK)
+        snprintf(out->err.message, sizeof out->err.message, "no rule contradicts the claim; that is no proof of it");
+    cs_member_text(out, "daemon", cs_client_url(client));
+    cs_say(out, "daemon:      %s\n", cs_client_url(client));
+    cs_say_tiers(out, &report, options.depth);
+    if (out->json) cs_members(out, cs_json_of_tiers(&report, options.depth));
+    cs_tiers_free(&report);
+    return result;
+}
+
+static cs_result open_and_check(cs_output *out, tiers_command *command) {
+    cs_client *client = NULL;
+    cs_result result = CS_OK;
+    if (command->keeping.ledger_path != NULL) result = cs_keeping_open(&command->keeping, &out->err);
+    if (result == CS_OK) result = cs_connect(&command->connect, command->url, 1, &client, &out->err);
+    cs_connect_forget_tokens();
+    if (result == CS_OK) result = check(out, command, client);
+    cs_client_free(client);
+    cs_keeping_close(&command->keeping);
+    return result;
+}
+
+/* ---- the self-test --------------------------------------------------------------------------------------- */
+
+/* The daemon beside this program, unless another one is named. */
+static cs_result self_test(cs_output *out, const tiers_command *command) {
+    if (command->localdaemon != NULL) return cs_tiers_self_test(out, command->localdaemon);
+    char path[PATH_MAX + sizeof "localdaemon"];
+    ssize_t len = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    path[len > 0 ? len : 0] = '\0';
+    char *slash = strrchr(path, '/');
+    if (slash == NULL)
+        return cs_fail(&out->err, CS_CODE_IO,
+                       "where this program lies can't be found out; name the daemon to test with --localdaemon PATH");
+    memcpy(slash + 1, "localdaemon", sizeof "localdaemon");
+    return cs_tiers_self_test(out, path);
+}
+
+/* ---- the command line --------------------------------------------------------------------------------------- */
+
+static cs_result check_line(tiers_command *command, cs_error *err) {
+    if (command->self_test) {
+        if (command->url != NULL || command->keeping.ledger_path != NULL || command->depth >= 0)
+            return cs_fail(err, CS_CODE_USAGE,
+                           "--self-test starts daemons of its own: give it no -d, -l or --cross-check");
+        return CS_OK;
+    }
+    if (command->localdaemon != NULL) return cs_fail(err, CS_CODE_USAGE, "--localdaemon goes with --self-test");
+    if (command->url == NULL) return cs_fail(err, CS_CODE_USAGE, "name the daemon with -d URL");
+    if (command->keeping.key_file != NULL && command->keeping.ledger_path == NULL)
+        return cs_fail(err, CS_CODE_USAGE, "a key signs what a ledger keeps: name the ledger with -l FILE");
+    if (command->host_view && command->depth >= 0 && command->depth != CS_DEPTH_HOST)
+        return cs_fail(err, CS_CODE_USAGE, "--host-view is --cross-check host; another depth contradicts it");
+    if (command->depth < 0) command->depth = command->host_view ? CS_DEPTH_HOST : CS_DEPTH_PROBE;
+    return CS_OK;
+}
+
+static cs_result tiers_parse(cs_output *out, int argc, char **argv, tiers_command *command, cs_parse *parse) {
+    const cs_option options[] = {
+        {"daemon", 'd', CS_OPTION_TEXT, &command->url, "URL", "the daemon's base URL", 0, 0, NULL},
+        {"cross-check", 0, CS_OPTION_CHOICE, &command->depth, "statements|probe|host", "how far to look (probe)", 0, 0,
+         cs_depth_words},
+        {"host-view", 0, CS_OPTION_FLAG, &command->host_view, NULL, "the same as --cross-check host", 0, 0, NULL},
+        {"key", 'k', CS_OPTION_TEXT, &command->keeping.key_file, "FILE",
+         "private key (PEM); without it, the text in COUNTERSIGN_KEY", 0, 0, NULL},
+        {"ledger", 'l', CS_OPTION_TEXT, &command->keeping.ledger_path, "FILE",
+         "compare with its records, and keep the probes' runs and what they contradict in it", 0, 0, NULL},
+        {"codec", 0, CS_OPTION_CHOICE, &command->connect.codec, "binary|json", "how to speak to the daemon (binary)", 0,
+         0, cs_codec_words},
+        {"allow-cleartext", 0, CS_OPTION_FLAG, &command->connect.allow_cleartext, NULL,
+         "allow http to a host that is not this one", 0, 0, NULL},
+        {"cacert", 0, CS_OPTION_TEXT, &command->connect.ca_file, "FILE",
+         "certificates to trust instead of the system's", 0, 0, NULL},
+        {"timeout", 0, CS_OPTION_NUMBER, &command->connect.timeout_s, "SECONDS", "wait this long for an answer (360)",
+         1, 86400, NULL},
+        {"lock-wait", 0, CS_OPTION_NUMBER, &command->keeping.lock_wait_s, "SECONDS",
+         "wait this long for the ledger (10)", 0, 3600, NULL},
+        {"self-test", 0, CS_OPTION_FLAG, &command->self_test, NULL,
+         "try every rule on daemons that tell the truth and on daemons that lie", 0, 0, NULL},
+        {"localdaemon", 0, CS_OPTION_TEXT, &command->localdaemon, "PATH",
+         "with --self-test: the daemon's program (beside this one)", 0, 0, NULL},
+    };
+    const cs_usage usage = {
+        .command = "tiers",
+        .arguments = "-d URL [-k KEY -l LEDGER] [--cross-check DEPTH] | --self-test",
+        .about = "Try to refute the isolation tier that a daemon claims. statements: compares what it says of itself.\n"
+                 "probe: also sends a small program through it and looks at what that sees. host: also looks at what\n"
+                 "this machine's own kernel says of the same runs, when the daemon is on this machine; as root it\n"
+                 "sees most. Evidence is consistent with a claim, contradicts it, or is silent; it never proves one.",
+        .options = options,
+        .option_count = sizeof options / sizeof options[0],
+        .exits =
+            "  0  no rule contradicts the claim\n"
+            "  1  a rule contradicts it (tier-contradicted), kept as an unsigned finding where there is a ledger;\n"
+            "     or a probe's run failed a check\n"
+            "  2  the command line is wrong\n"
+            "  3  nothing ran: refused or never sent\n"
+            "  4  a probe may have run, without a believable answer\n"
+            "  5  could not check: no probe could be read; key, ledger, or file trouble\n"
+            "  6  --self-test: no provider works here\n",
+        .example = "  countersign tiers -d http://127.0.0.1:8746 --host-view\n",
+    };
+    int first = 0;
+    cs_result result = CS_UNCHECKED;
+    *parse = cs_options_parse(&usage, argc, argv, out, &first, &result);
+    if (*parse == CS_PARSE_STOP) return result;
+    return check_line(command, &out->err);
+}
+
+int cs_cmd_tiers(int argc, char **argv) {
+    cs_key_harden_process();
+    cs_output out;
+    cs_output_begin(&out, "tiers", argc, argv);
+    tiers_command command = {.keeping = {.lock_wait_s = CS_LOCK_WAIT_MS / 1000}, .depth = -1};
+    cs_parse parse = CS_PARSE_STOP;
+    cs_result result = tiers_parse(&out, argc, argv, &command, &parse);
+    if (parse == CS_PARSE_GO && result == CS_OK)
+        result = command.self_test ? self_test(&out, &command) : open_and_check(&out, &command);
+    return cs_output_end(&out, result);
+}

@@ -1,0 +1,263 @@
+/* Rules are worth what they were seen to do: each is tried on daemons that tell the truth and on daemons that lie. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/tiers_report.h"
+#include "records/check.h"
+#include "records/text.h"
+
+#define START_MS 180000
+#define END_MS 30000
+#define NAME_COLUMN 22
+
+/* What a daemon is, and what it says it is. */
+typedef struct test_case {
+    const char *provider;
+    cs_tier own;
+    cs_tier claim;
+} test_case;
+
+static const test_case cases[] = {
+    {"process", CS_TIER_PROCESS, CS_TIER_PROCESS},     {"container", CS_TIER_CONTAINER, CS_TIER_CONTAINER},
+    {"kernel", CS_TIER_KERNEL, CS_TIER_KERNEL},        {"vm", CS_TIER_VM, CS_TIER_VM},
+    {"process", CS_TIER_PROCESS, CS_TIER_CONTAINER},   {"container", CS_TIER_CONTAINER, CS_TIER_KERNEL},
+    {"container", CS_TIER_CONTAINER, CS_TIER_VM},      {"kernel", CS_TIER_KERNEL, CS_TIER_VM},
+    {"kernel", CS_TIER_KERNEL, CS_TIER_CONTAINER},     {"vm", CS_TIER_VM, CS_TIER_KERNEL},
+    {"container", CS_TIER_CONTAINER, CS_TIER_PROCESS}, {"vm", CS_TIER_VM, CS_TIER_CONTAINER},
+};
+#define CASE_COUNT (sizeof cases / sizeof cases[0])
+
+typedef struct case_end {
+    bool started; /* the daemon came up */
+    cs_result result;
+    cs_error err; /* why it did not come up, or what the check found */
+    size_t contradictions;
+    bool asked[CS_TIER_MAX_RULES];
+    cs_tier_verdict verdicts[CS_TIER_MAX_RULES];
+} case_end;
+
+/* ---- a daemon ------------------------------------------------------------------------------------------- */
+
+typedef struct child {
+    pid_t pid;
+    int out; /* reads its standard output */
+    int log; /* what it wrote to standard error */
+    char url[96];
+} child;
+
+static _Noreturn void become(const char *program, const test_case *of, int out, int log) {
+    const char *argv[12] = {program, "--provider", of->provider, "--listen", "127.0.0.1:0", "--open"};
+    if (of->claim != of->own) {
+        argv[6] = "--claim";
+        argv[7] = cs_tier_word(of->claim);
+        argv[8] = "--i-am-lying-for-a-test";
+    }
+    (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (dup2(out, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0) _exit(126);
+    execv(program, (char *const *)(uintptr_t)argv);
+    _exit(127);
+}
+
+/* Its first line is its URL. */
+static bool read_url(child *daemon) {
+    size_t len = 0;
+    while (len + 1 < sizeof daemon->url) {
+        struct pollfd wait = {.fd = daemon->out, .events = POLLIN};
+        if (poll(&wait, 1, START_MS) != 1) return false;
+        ssize_t got = read(daemon->out, daemon->url + len, 1);
+        if (got <= 0) return false;
+        if (daemon->url[len] == '\n') break;
+        len++;
+    }
+    daemon->url[len] = '\0';
+    return strncmp(daemon->url, "http://127.0.0.1:", 17) == 0;
+}
+
+static void end_child(child *daemon) {
+    if (daemon->pid > 0) {
+        (void)kill(daemon->pid, SIGTERM);
+        bool ended = false;
+        for (unsigned waited = 0; !ended && waited < END_MS; waited += 20) {
+            ended = waitpid(daemon->pid, NULL, WNOHANG) != 0;
+            if (!ended) (void)poll(NULL, 0, 20);
+        }
+        if (!ended) {
+            (void)kill(daemon->pid, SIGKILL);
+            (void)waitpid(daemon->pid, NULL, 0);
+        }
+    }
+    if (daemon->out >= 0) close(daemon->out);
+    if (daemon->log >= 0) close(daemon->log);
+    *daemon = (child){.out = -1, .log = -1};
+}
+
+/* The first line that it wrote to standard error. */
+static void read_reason(const child *daemon, char *out, size_t size) {
+    char text[400];
+    ssize_t got = pread(daemon->log, text, sizeof text, 0);
+    size_t len = got > 0 ? (size_t)got : 0;
+    const char *end = memchr(text, '\n', len);
+    cs_escape_short(cs_view_bytes(text, end != NULL ? (size_t)(end - text) : len), out, size);
+}
+
+static cs_result start_child(const char *program, const test_case *of, child *daemon, cs_error *err) {
+    int ends[2];
+    *daemon = (child){.out = -1, .log = memfd_create("log", MFD_CLOEXEC)};
+    if (daemon->log < 0 || pipe2(ends, O_CLOEXEC) != 0)
+        return cs_fail(err, CS_CODE_IO, "a daemon can't be started: %s", strerror(errno));
+    daemon->out = ends[0];
+    (void)fflush(NULL);
+    daemon->pid = fork();
+    if (daemon->pid == 0) become(program, of, ends[1], daemon->log);
+    close(ends[1]);
+    if (daemon->pid < 0) return cs_fail(err, CS_CODE_IO, "a daemon can't be started: %s", strerror(errno));
+    if (read_url(daemon)) return CS_OK;
+    char reason[240];
+    read_reason(daemon, reason, sizeof reason);
+    return cs_fail(err, CS_CODE_IO, "the provider %s does not work here: %s", of->provider,
+                   reason[0] != '\0' ? reason : "the daemon could not be started, or ended without a word");
+}
+
+/* ---- one case ---------------------------------------------------------------------------------------------- */
+
+static void check_child(const child *daemon, case_end *end) {
+    const cs_client_config config = {.base_url = daemon->url};
+    cs_client *client = NULL;
+    end->result = cs_client_new(&config, &client, &end->err);
+    if (end->result != CS_OK) return;
+    const cs_tiers_options options = {.run = {.client = client, .skew_ms = CS_DEFAULT_SKEW_MS}, .depth = CS_DEPTH_HOST};
+    cs_tiers_report report;
+    end->result = cs_tiers_check(&options, &report);
+    end->err = report.err;
+    end->contradictions = report.contradictions;
+    for (size_t i = 0; i < cs_tier_rule_count; i++) {
+        end->asked[i] = report.judgements[i].asked;
+        end->verdicts[i] = report.judgements[i].verdict;
+    }
+    cs_tiers_free(&report);
+    cs_client_free(client);
+}
+
+static void try_case(const char *program, const test_case *of, case_end *end) {
+    child daemon;
+    *end = (case_end){.result = CS_UNCHECKED, .err = CS_ERROR_INIT};
+    end->started = start_child(program, of, &daemon, &end->err) == CS_OK;
+    if (end->started) check_child(&daemon, end);
+    end_child(&daemon);
+}
+
+/* An honest claim must stand, a false one must be refuted. */
+static bool as_it_must(const test_case *of, const case_end *end) {
+    if (of->own == of->claim) return end->result == CS_OK;
+    return end->result == CS_FAILED && end->contradictions > 0;
+}
+
+/* ---- the report ---------------------------------------------------------------------------------------------- */
+
+static bool was_shown(const case_end *ends, size_t rule) {
+    for (size_t i = 0; i < CASE_COUNT; i++)
+        if (ends[i].started && cases[i].own != cases[i].claim && ends[i].asked[rule] &&
+            ends[i].verdicts[rule] == CS_TIER_CONTRADICTED)
+            return true;
+    return false;
+}
+
+static const char *sign_of(const case_end *end, size_t rule) {
+    if (!end->started || !end->asked[rule]) return ".";
+    return end->verdicts[rule] == CS_TIER_CONTRADICTED ? "X" : end->verdicts[rule] == CS_TIER_CONSISTENT ? "c" : "s";
+}
+
+static void say_matrix(const cs_output *out, const case_end *ends) {
+    cs_say(out, "\n%-*s", NAME_COLUMN, "rule");
+    for (size_t i = 0; i < CASE_COUNT; i++)
+        cs_say(out, " %2zu", i + 1);
+    cs_say(out, "\n");
+    for (size_t rule = 0; rule < cs_tier_rule_count; rule++) {
+        cs_say(out, "%-*s", NAME_COLUMN, cs_tier_rules[rule].name);
+        for (size_t i = 0; i < CASE_COUNT; i++)
+            cs_say(out, "  %s", sign_of(&ends[i], rule));
+        cs_say(out, "\n");
+    }
+    cs_say(out, "\nX contradicted, c consistent, s silent, . not asked of this claim\n");
+    cs_say(out, "\nnot shown to contradict anything on this machine:\n");
+    for (size_t rule = 0; rule < cs_tier_rule_count; rule++)
+        if (!was_shown(ends, rule)) cs_say(out, "  %s\n", cs_tier_rules[rule].name);
+}
+
+static void say_case(const cs_output *out, size_t number, const test_case *of, const case_end *end) {
+    const char *verdict = !end->started ? "not tried" : as_it_must(of, end) ? "good" : "WRONG";
+    cs_say(out, "%2zu  %-9s claims %-9s  %-9s  ", number, of->provider, cs_tier_word(of->claim), verdict);
+    if (!end->started || (end->result != CS_OK && end->contradictions == 0))
+        cs_say(out, "%s\n", end->err.message);
+    else
+        cs_say(out, "contradictions: %zu\n", end->contradictions);
+    if (!out->json) (void)fflush(stdout);
+}
+
+static json_t *json_of_case(const test_case *of, const case_end *end) {
+    json_t *rules = json_object();
+    for (size_t i = 0; rules != NULL && i < cs_tier_rule_count; i++) {
+        if (!end->started || !end->asked[i]) continue;
+        json_t *word = json_string(cs_tier_verdict_word(end->verdicts[i]));
+        if (json_object_set_new(rules, cs_tier_rules[i].name, word) == 0) continue;
+        json_decref(rules);
+        return NULL;
+    }
+    return json_pack("{s:s, s:s, s:b, s:b, s:b, s:s, s:I, s:o}", "provider", of->provider, "claim",
+                     cs_tier_word(of->claim), "honest", of->own == of->claim, "tried", end->started, "good",
+                     end->started && as_it_must(of, end), "why", end->started ? "" : end->err.message, "contradictions",
+                     (json_int_t)end->contradictions, "rules", rules);
+}
+
+static void tell_json(cs_output *out, const case_end *ends) {
+    if (!out->json) return;
+    json_t *list = json_array();
+    json_t *not_shown = json_array();
+    for (size_t i = 0; i < CASE_COUNT; i++)
+        if (json_array_append_new(list, json_of_case(&cases[i], &ends[i])) != 0) out->lost = true;
+    for (size_t rule = 0; rule < cs_tier_rule_count; rule++)
+        if (!was_shown(ends, rule) && json_array_append_new(not_shown, json_string(cs_tier_rules[rule].name)) != 0)
+            out->lost = true;
+    cs_member(out, "cases", list);
+    cs_member(out, "rules_not_shown", not_shown);
+}
+
+static cs_result verdict_of(const case_end *ends, cs_error *err) {
+    size_t tried = 0;
+    size_t wrong = 0;
+    for (size_t i = 0; i < CASE_COUNT; i++) {
+        tried += ends[i].started;
+        wrong += ends[i].started && !as_it_must(&cases[i], &ends[i]);
+    }
+    if (tried == 0)
+        return cs_fail(err, CS_CODE_NOTHING_TO_CHECK, "no provider works here: %.300s", ends[0].err.message);
+    if (wrong > 0)
+        return cs_fail(err, CS_CODE_TIER_SELF_TEST,
+                       "of %zu claims, %zu did not end as they must: an honest one stands, a false one is refuted",
+                       tried, wrong);
+    snprintf(err->message, sizeof err->message, "all %zu claims that could be tried here ended as they must", tried);
+    return CS_OK;
+}
+
+cs_result cs_tiers_self_test(cs_output *out, const char *localdaemon) {
+    case_end *ends = calloc(CASE_COUNT, sizeof *ends);
+    if (ends == NULL) return cs_fail(&out->err, CS_CODE_NO_MEMORY, "no memory for the self-test");
+    for (size_t i = 0; i < CASE_COUNT; i++) {
+        try_case(localdaemon, &cases[i], &ends[i]);
+        say_case(out, i + 1, &cases[i], &ends[i]);
+    }
+    say_matrix(out, ends);
+    tell_json(out, ends);
+    cs_result result = verdict_of(ends, &out->err);
+    free(ends);
+    return result;
+}

@@ -1,0 +1,164 @@
+/* What a daemon says against what else it says. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "harness/tiers_rules.h"
+#include "records/text.h"
+#include "verify/source.h"
+
+/* ---- taking it down -------------------------------------------------------------------------------- */
+
+static void take_description(const cs_outcome *outcome, cs_said_where where, cs_said *out) {
+    const cs_describe_response *described = (const cs_describe_response *)outcome->message;
+    if (described == NULL) return;
+    out->tier[where] = cs_bytes_view(&described->isolation);
+    out->provider[where] = cs_bytes_view(&described->sandbox);
+    out->policy[where] = cs_bytes_view(&described->policy);
+}
+
+void cs_tiers_said(const cs_run_report *run, cs_said *out) {
+    *out = (cs_said){0};
+    take_description(&run->before, CS_SAID_BEFORE, out);
+    take_description(&run->after, CS_SAID_AFTER, out);
+    if (run->request != NULL) out->floor = cs_bytes_view(&run->request->minimum_isolation);
+    if (run->response == NULL) return;
+    out->tier[CS_SAID_RESPONSE] = cs_bytes_view(&run->response->isolation);
+    out->provider[CS_SAID_RESPONSE] = cs_bytes_view(&run->response->sandbox);
+    const cs_run_record *record = run->response->record;
+    if (record == NULL) return;
+    out->tier[CS_SAID_RECORD] = cs_bytes_view(&record->isolation);
+    out->provider[CS_SAID_RECORD] = cs_bytes_view(&record->provider);
+    out->policy[CS_SAID_RECORD] = cs_bytes_view(&record->policy);
+}
+
+/* ---- one run against itself ------------------------------------------------------------------------ */
+
+static const char *const place_names[] = {"Describe before", "the response", "the record", "Describe after"};
+
+static bool is_said(cs_view text) {
+    return text.ptr != NULL || text.len > 0;
+}
+
+/* Is there something that every place says, and every place the same? Places that can't say it have no part. */
+static cs_tier_verdict compare(const cs_said said[CS_PROBE_FORMS], size_t offset, const char *what, char *observed) {
+    cs_view first = {0};
+    const char *first_place = NULL;
+    for (size_t form = 0; form < CS_PROBE_FORMS; form++) {
+        const cs_view *texts = (const cs_view *)(const void *)((const char *)&said[form] + offset);
+        for (size_t i = 0; i < CS_SAID_PLACES; i++) {
+            if (!is_said(texts[i])) continue;
+            if (first_place == NULL) {
+                first = texts[i];
+                first_place = place_names[i];
+            } else if (!cs_view_equal(first, texts[i])) {
+                char one[80], two[80];
+                cs_escape_short(first, one, sizeof one);
+                cs_escape_short(texts[i], two, sizeof two);
+                return cs_rule_say(observed, CS_TIER_CONTRADICTED, "%s: %s says '%s', %s says '%s'", what, first_place,
+                                   one, place_names[i], two);
+            }
+        }
+    }
+    if (first_place == NULL) return cs_rule_say(observed, CS_TIER_SILENT, "%s is stated nowhere", what);
+    char text[100];
+    cs_escape_short(first, text, sizeof text);
+    return cs_rule_say(observed, CS_TIER_CONSISTENT, "%s is '%s' wherever it is stated", what, text);
+}
+
+cs_tier_verdict cs_rule_tier_statements(const cs_tier_observations *seen, cs_tier claim, char *observed) {
+    (void)claim;
+    return compare(seen->said, offsetof(cs_said, tier), "the tier", observed);
+}
+
+cs_tier_verdict cs_rule_provider_statements(const cs_tier_observations *seen, cs_tier claim, char *observed) {
+    (void)claim;
+    return compare(seen->said, offsetof(cs_said, provider), "the provider", observed);
+}
+
+cs_tier_verdict cs_rule_policy_statements(const cs_tier_observations *seen, cs_tier claim, char *observed) {
+    (void)claim;
+    return compare(seen->said, offsetof(cs_said, policy), "the policy", observed);
+}
+
+cs_tier_verdict cs_rule_floor_statements(const cs_tier_observations *seen, cs_tier claim, char *observed) {
+    for (size_t form = 0; form < CS_PROBE_FORMS; form++) {
+        const cs_said *said = &seen->said[form];
+        if (!is_said(said->tier[CS_SAID_RECORD])) continue;
+        if (cs_tier_parse(said->tier[CS_SAID_RECORD]) < cs_tier_parse(said->floor)) {
+            char floor[24], tier[24];
+            cs_escape_short(said->floor, floor, sizeof floor);
+            cs_escape_short(said->tier[CS_SAID_RECORD], tier, sizeof tier);
+            return cs_rule_say(observed, CS_TIER_CONTRADICTED, "a run with the floor '%s' was recorded as '%s'", floor,
+                               tier);
+        }
+    }
+    return cs_rule_say(observed, CS_TIER_CONSISTENT, "runs with the floor '%s' were taken", cs_tier_word(claim));
+}
+
+/* ---- against the ledger ------------------------------------------------------------------------------ */
+
+cs_tier_verdict cs_rule_ledger_statements(const cs_tier_observations *seen, cs_tier claim, char *observed) {
+    const cs_ledger_said *ledger = &seen->ledger;
+    if (!ledger->read) return cs_rule_say(observed, CS_TIER_SILENT, "no ledger was given");
+    if (ledger->other > 0)
+        return cs_rule_say(observed, CS_TIER_CONTRADICTED,
+                           "%" PRIu64 " records of this daemon with this policy and environment state another tier; "
+                           "entry %" PRIu64 " states '%s'",
+                           ledger->other, ledger->other_entry, cs_tier_word(ledger->other_tier));
+    if (ledger->same == 0)
+        return cs_rule_say(observed, CS_TIER_SILENT,
+                           "the ledger has no other record of this daemon with this policy and environment");
+    return cs_rule_say(observed, CS_TIER_CONSISTENT,
+                       "%" PRIu64 " records of this daemon with this policy and environment state '%s'", ledger->same,
+                       cs_tier_word(claim));
+}
+
+static bool is_peer(const cs_run_record *other, const cs_run_record *record) {
+    return cs_view_equal(cs_bytes_view(&other->provider), cs_bytes_view(&record->provider)) &&
+           cs_view_equal(cs_bytes_view(&other->policy), cs_bytes_view(&record->policy)) &&
+           cs_view_equal(cs_bytes_view(&other->environment), cs_bytes_view(&record->environment));
+}
+
+static void count(const cs_run_record *other, const cs_run_record *record, uint64_t entry, cs_ledger_said *out) {
+    if (other == NULL || !is_peer(other, record)) return;
+    if (cs_view_equal(cs_bytes_view(&other->isolation), cs_bytes_view(&record->isolation))) {
+        out->same++;
+        return;
+    }
+    if (out->other++ > 0) return;
+    out->other_entry = entry;
+    out->other_tier = cs_tier_parse(cs_bytes_view(&other->isolation));
+}
+
+static cs_result read_entry(const cs_entry *entry, const char *daemon, const cs_run_record *record, cs_arena *arena,
+                            cs_ledger_said *out, cs_error *err) {
+    if (entry->finding || entry->response.ptr == NULL || entry->row == NULL || !cs_view_is(entry->row->daemon, daemon))
+        return CS_OK;
+    const ProtobufCMessage *message = NULL;
+    cs_result result = cs_message_view(&plimsoll__v1__run_response__descriptor, entry->response, arena, &message, err);
+    if (result != CS_OK) return result;
+    count(((const cs_run_response *)message)->record, record, entry->number, out);
+    cs_arena_reset(arena);
+    return CS_OK;
+}
+
+cs_result cs_tiers_read_ledger(const char *path, const char *daemon, const cs_run_record *record, uint64_t end,
+                               cs_ledger_said *out, cs_error *err) {
+    *out = (cs_ledger_said){0};
+    cs_source *source = NULL;
+    cs_arena *arena = cs_arena_new();
+    cs_result result = arena != NULL ? cs_source_open(path, &source, err)
+                                     : cs_fail(err, CS_CODE_NO_MEMORY, "no memory to read the ledger");
+    cs_ledger_said said = {.read = true};
+    bool more = result == CS_OK;
+    while (more && result == CS_OK) {
+        cs_entry entry;
+        result = cs_source_next(source, &entry, &more, err);
+        if (result == CS_OK && more && end != 0 && entry.number >= end) break;
+        if (result == CS_OK && more) result = read_entry(&entry, daemon, record, arena, &said, err);
+    }
+    cs_source_close(source);
+    cs_arena_free(arena);
+    if (result == CS_OK) *out = said;
+    return result;
+}

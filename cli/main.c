@@ -9,7 +9,10 @@ static const cs_command commands[] = {
     {"run", "send one run to a daemon, check the answer, sign it, keep it", cs_cmd_run},
     {"session", "run several calls in one session of a daemon; check, sign and keep each", cs_cmd_session},
     {"verify", "verify ledgers and bundles", cs_cmd_verify},
+    {"digest", "print the digests of requests, to expect their records with verify", cs_cmd_digest},
     {"replay", "run stored work again on daemons and compare", cs_cmd_replay},
+    {"export", "write a ledger's signed entries as a linked bundle", cs_cmd_export},
+    {"import", "verify bundles and take them into a ledger", cs_cmd_import},
     {"show", "list the entries of a ledger or bundle, or show one in full", cs_cmd_show},
     {"codes", "list every code with its exit code and meaning", cs_cmd_codes},
 };

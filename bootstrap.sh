@@ -4,23 +4,25 @@
 #   sh bootstrap.sh demo    the cart-pole through two providers: run, verify, replay, and a failing control
 #   sh bootstrap.sh test    all tests
 #   sh bootstrap.sh bench   measurements, each beside its limit
-#   sh bootstrap.sh ci      lint, tests with and without sanitizers, demo, memory check; a skipped test fails
+#   sh bootstrap.sh ci      lint, tests with and without sanitizers, fuzzing, demo, memory check, exchange with peers that
+#                           others wrote (from the Python package registry); a skipped test fails
 #   sh bootstrap.sh deps    only install what the other jobs need
 #
 # Run it as root, or as a user who may use sudo. Safe to run again; with everything there it installs
-# nothing and needs no network. BUILD and JOBS (make -j) may be set.
+# nothing and needs no network. BUILD, JOBS (make -j) and FUZZ_SECONDS may be set.
 set -eu
 cd "$(dirname "$0")"
 
 BUILD=${BUILD:-build}
 JOBS=${JOBS:-$(nproc)}
 NODE_MAJOR=18 # what the runner of the example needs
+FUZZ_SECONDS=${FUZZ_SECONDS:-20} # of each target, in job ci
 
 FOR_BUILD='gcc libc6-dev make pkg-config protobuf-c-compiler libprotobuf-c-dev libsodium-dev libssl-dev
     libjansson-dev libsqlite3-dev libcurl4-openssl-dev libmicrohttpd-dev libseccomp-dev clang lld wasi-libc'
 FOR_DAEMON='bubblewrap runsc qemu-system-x86 squashfs-tools cpio lz4'
-FOR_TEST='libcriterion-dev openssl sqlite3 procps'
-FOR_CI='clang-tidy cppcheck valgrind libc6-dbg'
+FOR_TEST='libcriterion-dev openssl sqlite3 procps python3-jsonschema'
+FOR_CI='clang-tidy cppcheck valgrind libc6-dbg python3-venv'
 
 say() {
     printf 'bootstrap: %s\n' "$*" >&2
@@ -142,21 +144,47 @@ tests_naming_skips() {
     [ -f "$logs/verdict" ] && grep -q '^\[PASS\]' "$logs/log"
 }
 
+# Fuzzing needs one core and the tests little more than one, so it goes on beside them. It has a session of its own,
+# so that it can be ended with all that it started; what it prints is shown when it has come to its end.
+begin_fuzz() {
+    say "fuzz: $FUZZ_SECONDS s for each target, beside what follows ..."
+    fuzz_began=$(date +%s)
+    setsid make WERROR=1 BUILD="$BUILD" SECONDS="$FUZZ_SECONDS" FUZZ_JOBS=1 fuzz > "$logs/fuzz" 2>&1 &
+    fuzz=$!
+}
+
+stop_fuzz() {
+    [ -z "$fuzz" ] || kill -- "-$fuzz" 2> /dev/null || true
+}
+
+end_fuzz() {
+    fuzz_status=0
+    wait "$fuzz" || fuzz_status=$?
+    fuzz=
+    cat "$logs/fuzz" >&2
+    [ "$fuzz_status" -eq 0 ] || die "fuzzing failed after $(($(date +%s) - fuzz_began)) s"
+    say "fuzz: $(($(date +%s) - fuzz_began)) s"
+}
+
 ci() {
     CI=true
     COUNTERSIGN_REQUIRE_ALL=1
     export CI COUNTERSIGN_REQUIRE_ALL
     logs=$(mktemp -d)
-    trap 'rm -rf "$logs"' EXIT
+    fuzz=
+    trap 'stop_fuzz; rm -rf "$logs"' EXIT
     trap 'exit 130' INT
     trap 'exit 143' TERM
     trap 'exit 129' HUP
     build WERROR=1
     phase 'vm image' vm_image
+    begin_fuzz
     phase lint make BUILD="$BUILD" lint
     phase 'tests with sanitizers' tests_without_skips "$logs/asan" SANITIZE=1 WERROR=1 BUILD="$BUILD-asan"
     phase demo demo
     phase memcheck make BUILD="$BUILD" memcheck
+    phase interop make --silent BUILD="$BUILD" interop
+    end_fuzz
     # Last, and on stdout, so that the closing line of the test runner closes the whole.
     tests_without_skips "$logs/plain" WERROR=1 BUILD="$BUILD" || die 'tests failed, or one was skipped'
 }

@@ -7,6 +7,7 @@
 
 #include "harness/ledger.h"
 #include "harness/sign.h"
+#include "verify/trust.h"
 
 /* What all measurements share. */
 typedef struct cs_bench {

@@ -47,7 +47,7 @@ static double limit_seconds(const cs_bench *bench, const cs_bench_run *run, unsi
     if (!cs_dsse_pae(CS_PAYLOAD_TYPE, cs_buf_view(&envelope.payload), &pae)) {
         bench_fail("pae", NULL);
     }
-    const uint8_t *key = bench->trust.keys[0].bytes;
+    const uint8_t *key = bench->trust.keys[0].key.bytes;
     /* One context for all, as a careful user of OpenSSL has it: the limit is not to look lower than it is. */
     EVP_MD *sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
     EVP_MD_CTX *context = EVP_MD_CTX_new();

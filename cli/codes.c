@@ -1,3 +1,5 @@
+#include <stdio.h>
+
 #include "cli/command.h"
 #include "cli/options.h"
 
@@ -37,6 +39,7 @@ int cs_cmd_codes(int argc, char **argv) {
             list_document(&out);
         else
             list_text(&out);
+        (void)snprintf(out.err.message, sizeof out.err.message, "these are all codes");
         result = CS_OK;
     }
     return cs_output_end(&out, result);

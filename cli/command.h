@@ -15,8 +15,11 @@ int cs_cmd_keygen(int argc, char **argv);
 int cs_cmd_run(int argc, char **argv);
 int cs_cmd_session(int argc, char **argv);
 int cs_cmd_verify(int argc, char **argv);
+int cs_cmd_digest(int argc, char **argv);
 int cs_cmd_replay(int argc, char **argv);
 int cs_cmd_tiers(int argc, char **argv);
+int cs_cmd_export(int argc, char **argv);
+int cs_cmd_import(int argc, char **argv);
 int cs_cmd_show(int argc, char **argv);
 int cs_cmd_codes(int argc, char **argv);
 

@@ -7,7 +7,50 @@
 
 #include "replay/replay.h"
 
-const char *const cs_codec_words[] = {"binary", "json", NULL};
+/* ---- the command line ----------------------------------------------------------------------- */
+
+static size_t put_options(cs_option *table, size_t count, const cs_option *more, size_t size) {
+    memcpy(table + count, more, size);
+    return count + size / sizeof *more;
+}
+
+size_t cs_one_daemon_options_add(cs_option *table, size_t count, cs_connect_options *connect, cs_keeping *keeping) {
+    const cs_option more[CS_ONE_DAEMON_OPTIONS] = {
+        {"daemon", 'd', CS_OPTION_TEXT, &connect->url, "URL", "the daemon's base URL", 0, 0, NULL},
+        {"key", 'k', CS_OPTION_TEXT, &keeping->key_file, "FILE",
+         "private key (PEM); without it, the text in COUNTERSIGN_KEY", 0, 0, NULL},
+        {"ledger", 'l', CS_OPTION_TEXT, &keeping->ledger_path, "FILE", "the ledger; made when there is none", 0, 0,
+         NULL},
+    };
+    return put_options(table, count, more, sizeof more);
+}
+
+size_t cs_connect_options_add(cs_option *table, size_t count, cs_connect_options *connect, cs_keeping *keeping) {
+    static const char *const codecs[] = {"binary", "json", NULL}; /* in the order of cs_codec */
+    const cs_option more[CS_CONNECT_OPTIONS] = {
+        {"codec", 0, CS_OPTION_CHOICE, &connect->codec, "binary|json", "how to speak to a daemon (binary)", 0, 0,
+         codecs},
+        {"allow-cleartext", 0, CS_OPTION_FLAG, &connect->allow_cleartext, NULL,
+         "allow http to a host that is not this one", 0, 0, NULL},
+        {"cacert", 0, CS_OPTION_TEXT, &connect->ca_file, "FILE", "certificates to trust instead of the system's", 0, 0,
+         NULL},
+        {"timeout", 0, CS_OPTION_NUMBER, &connect->timeout_s, "SECONDS", "wait this long for an answer (360)", 1, 86400,
+         NULL},
+        {"lock-wait", 0, CS_OPTION_NUMBER, &keeping->lock_wait_s, "SECONDS", "wait this long for the ledger (10)", 0,
+         3600, NULL},
+        {"skew", 0, CS_OPTION_NUMBER, &connect->skew_s, "SECONDS", "how far a daemon's clock may be off (5)", 0, 86400,
+         NULL},
+    };
+    return put_options(table, count, more, sizeof more);
+}
+
+cs_result cs_one_daemon_check(const cs_connect_options *connect, const cs_keeping *keeping, cs_error *err) {
+    if (connect->url == NULL) return cs_fail(err, CS_CODE_USAGE, "name the daemon with -d URL");
+    if (keeping->ledger_path == NULL) return cs_fail(err, CS_CODE_USAGE, "name the ledger with -l FILE");
+    return CS_OK;
+}
+
+/* ---- signals and secrets -------------------------------------------------------------------- */
 
 static volatile sig_atomic_t stopped;
 
@@ -45,6 +88,8 @@ void cs_connect_forget_tokens(void) {
     }
 }
 
+/* ---- the daemon ----------------------------------------------------------------------------- */
+
 cs_result cs_connect(const cs_connect_options *options, const char *url, unsigned number, cs_client **out,
                      cs_error *err) {
     cs_client_config config = {
@@ -58,6 +103,8 @@ cs_result cs_connect(const cs_connect_options *options, const char *url, unsigne
     };
     return cs_client_new(&config, out, err);
 }
+
+/* ---- key and ledger ------------------------------------------------------------------------- */
 
 static cs_result load_key(cs_keeping *keeping, cs_error *err) {
     if (keeping->key_file != NULL) {
@@ -84,4 +131,14 @@ void cs_keeping_close(cs_keeping *keeping) {
     cs_key_free(keeping->key);
     keeping->ledger = NULL;
     keeping->key = NULL;
+}
+
+cs_run_options cs_keeping_runs(const cs_keeping *keeping, const cs_connect_options *connect, cs_client *client) {
+    return (cs_run_options){
+        .client = client,
+        .key = keeping->key,
+        .ledger = keeping->ledger,
+        .ledger_path = keeping->ledger_path,
+        .skew_ms = connect->skew_s * 1000,
+    };
 }

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "records/protojson.h"
 #include "records/text.h"
@@ -69,17 +68,6 @@ void cs_say_bytes(const cs_output *out, const char *indent, cs_view bytes, size_
     }
 }
 
-void cs_format_time(int64_t unix_ms, char *out, size_t size) {
-    time_t seconds = (time_t)(unix_ms / 1000);
-    struct tm parts;
-    char text[32];
-    if (unix_ms < 0 || gmtime_r(&seconds, &parts) == NULL ||
-        strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts) == 0)
-        snprintf(out, size, "%" PRId64 " ms", unix_ms);
-    else
-        snprintf(out, size, "%s.%03dZ", text, (int)(unix_ms % 1000));
-}
-
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
 void cs_member(cs_output *out, const char *name, json_t *value) {
@@ -96,7 +84,7 @@ void cs_members(cs_output *out, json_t *object) {
 }
 
 void cs_member_text(cs_output *out, const char *name, const char *value) {
-    if (out->json) cs_member(out, name, json_string(value));
+    if (out->json) cs_member(out, name, cs_json_of_text(cs_view_of(value)));
 }
 
 void cs_member_number(cs_output *out, const char *name, uint64_t value) {

@@ -41,7 +41,7 @@ void cs_say_bytes(const cs_output *out, const char *indent, cs_view bytes, size_
 /* Members of the document; nothing happens in text mode. `value` is taken. */
 void cs_member(cs_output *out, const char *name, json_t *value);
 void cs_members(cs_output *out, json_t *object); /* every member of an object, which is taken */
-void cs_member_text(cs_output *out, const char *name, const char *value);
+void cs_member_text(cs_output *out, const char *name, const char *value); /* escaped where it is not UTF-8 */
 void cs_member_number(cs_output *out, const char *name, uint64_t value);
 
 /* JSON of bytes: a string, escaped where it is not UTF-8; base64. NULL without memory. */
@@ -51,9 +51,6 @@ json_t *cs_json_of_base64(cs_view bytes);
 json_t *cs_json_of_error(const cs_error *err);
 /* proto3 JSON of a message, as a JSON value. NULL when it can't be made. */
 json_t *cs_json_of_message(const ProtobufCMessage *message);
-
-/* "2024-05-01T12:00:00.123Z" of milliseconds since 1970; the plain number when out of range. */
-void cs_format_time(int64_t unix_ms, char *out, size_t size);
 
 /* Say in which file an error is, unless it says so already. */
 void cs_error_in_file(cs_error *err, const char *path);

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/command.h"
 #include "cli/connect.h"
@@ -12,13 +13,12 @@
 
 /* The command line. */
 typedef struct replay_command {
-    cs_text_list keys;
+    cs_trust_options trusted;
     cs_text_list daemons;
     int64_t entry;
     int64_t runs;
     cs_connect_options connect;
     cs_keeping keeping;
-    int64_t skew_s;
     const char *input;
     cs_client *clients[CS_MAX_DAEMONS];
     cs_progress progress;
@@ -82,12 +82,16 @@ static json_t *difference_json(const cs_difference *d) {
 }
 
 static json_t *cell_json(const cs_replay_cell *cell) {
-    json_t *failure = cell->verdict == CS_REPLAY_NO_RESULT ? cs_json_of_error(&cell->err) : json_null();
-    return json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:i, s:b, s:f, s:o, s:o}", "daemon", cell->url, "provider",
-                     cell->provider, "tier", cell->tier, "verdict", cs_replay_verdict_word(cell->verdict), "runs",
-                     (int)cell->runs, "matched", (int)cell->matched, "result_sha256", cell->result_sha256.hex,
-                     "protocol_sent", (int)cell->protocol_sent, "protocol_changed", (int)cell->protocol_changed,
-                     "seconds", cell->seconds, "difference", difference_json(&cell->difference), "failure", failure);
+    json_t *object =
+        json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:i, s:b, s:f, s:o}", "daemon", cell->url, "provider",
+                  cell->provider, "tier", cell->tier, "verdict", cs_replay_verdict_word(cell->verdict), "runs",
+                  (int)cell->runs, "matched", (int)cell->matched, "result_sha256", cell->result_sha256.hex,
+                  "protocol_sent", (int)cell->protocol_sent, "protocol_changed", (int)cell->protocol_changed, "seconds",
+                  cell->seconds, "difference", difference_json(&cell->difference));
+    if (cell->verdict != CS_REPLAY_NO_RESULT) return object;
+    if (json_object_set_new(object, "failure", cs_json_of_error(&cell->err)) == 0) return object;
+    json_decref(object);
+    return NULL;
 }
 
 static json_t *row_json(const cs_replay_row *row, size_t cells) {
@@ -114,6 +118,20 @@ static void replay_document(cs_output *out, const cs_replay_plan *plan, const cs
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
+/* The first result that differs is what the verdict is about. */
+static void name_first_difference(cs_output *out, const char *input, const cs_replay_report *report) {
+    cs_replay_verdict sought =
+        out->err.code == CS_CODE_REPLAY_DIFFERS ? CS_REPLAY_DIFFERENT : CS_REPLAY_NONDETERMINISTIC;
+    size_t i = 0;
+    while (i < report->row_count && report->rows[i].verdict != sought)
+        i++;
+    if (i == report->row_count) return;
+    out->has_entry = true;
+    out->entry = report->rows[i].item->entry;
+    cs_error_where(&out->err, "entry %" PRIu64, out->entry);
+    cs_error_in_file(&out->err, input);
+}
+
 static void on_progress(void *user, size_t done, size_t total) {
     cs_progress_show(user, done, total);
 }
@@ -126,7 +144,7 @@ static cs_result replay_plan(cs_output *out, replay_command *command, const cs_r
         .key = command->keeping.key,
         .ledger = command->keeping.ledger,
         .ledger_path = command->keeping.ledger_path,
-        .skew_ms = command->skew_s * 1000,
+        .skew_ms = command->connect.skew_s * 1000,
         .on_progress = on_progress,
         .user = &command->progress,
     };
@@ -137,6 +155,8 @@ static cs_result replay_plan(cs_output *out, replay_command *command, const cs_r
     cs_progress_clear(&command->progress);
     if (result == CS_OK)
         snprintf(out->err.message, sizeof out->err.message, "every run gave the stored result on every daemon");
+    if (out->err.code == CS_CODE_REPLAY_DIFFERS || out->err.code == CS_CODE_REPLAY_UNSTABLE)
+        name_first_difference(out, command->input, &report);
     if (out->json)
         replay_document(out, plan, &report);
     else
@@ -147,7 +167,7 @@ static cs_result replay_plan(cs_output *out, replay_command *command, const cs_r
 
 /* Everything that can be wrong here is found before the first daemon is asked. */
 static cs_result prepare(cs_output *out, replay_command *command, cs_trust *trust) {
-    cs_result result = cs_trust_load(&command->keys, trust, &out->err);
+    cs_result result = cs_trust_collect(&command->trusted, trust, &out->err);
     if (result == CS_OK && command->keeping.ledger_path != NULL) result = cs_keeping_open(&command->keeping, &out->err);
     for (size_t i = 0; result == CS_OK && i < command->daemons.count; i++)
         result =
@@ -173,9 +193,10 @@ static cs_result replay_input(cs_output *out, replay_command *command) {
 }
 
 static cs_result check_line(const replay_command *command, cs_error *err) {
-    if (command->keys.count == 0)
+    if (!cs_trust_named(&command->trusted))
         return cs_fail(err, CS_CODE_USAGE,
-                       "name the public key that you trust with -p; only verified work is replayed");
+                       "name the public key that you trust with -p, or a trust file with --trust; only verified work "
+                       "is replayed");
     if (command->daemons.count == 0) return cs_fail(err, CS_CODE_USAGE, "name at least one daemon with -d URL");
     if (command->daemons.count > CS_MAX_DAEMONS)
         return cs_fail(err, CS_CODE_USAGE, "at most %u daemons can be named", CS_MAX_DAEMONS);
@@ -185,39 +206,32 @@ static cs_result check_line(const replay_command *command, cs_error *err) {
 }
 
 static cs_result replay_parse(cs_output *out, int argc, char **argv, replay_command *command, cs_parse *parse) {
-    const cs_option options[] = {
-        {"public-key", 'p', CS_OPTION_LIST, &command->keys, "PUB", "a public key that you trust; may be given again", 0,
-         0, NULL},
+    const cs_option own[] = {
+        cs_trust_key_option(&command->trusted),
+        cs_trust_file_option(&command->trusted),
         {"daemon", 'd', CS_OPTION_LIST, &command->daemons, "URL", "a daemon to run on; may be given again", 0, 0, NULL},
-        {"entry", 0, CS_OPTION_NUMBER, &command->entry, "N", "this single run only (all runs and sessions)", 1, INT64_MAX, NULL},
+        {"entry", 0, CS_OPTION_NUMBER, &command->entry, "N", "this single run only (all runs and sessions)", 1,
+         INT64_MAX, NULL},
         {"runs", 0, CS_OPTION_NUMBER, &command->runs, "N", "runs of each on each daemon (2)", CS_MIN_RUNS, CS_MAX_RUNS,
          NULL},
         {"key", 'k', CS_OPTION_TEXT, &command->keeping.key_file, "FILE",
          "sign the new runs with this private key (or COUNTERSIGN_KEY)", 0, 0, NULL},
         {"ledger", 'l', CS_OPTION_TEXT, &command->keeping.ledger_path, "FILE", "keep the new runs in this ledger", 0, 0,
          NULL},
-        {"codec", 0, CS_OPTION_CHOICE, &command->connect.codec, "binary|json", "how to speak to the daemons (binary)",
-         0, 0, cs_codec_words},
-        {"allow-cleartext", 0, CS_OPTION_FLAG, &command->connect.allow_cleartext, NULL,
-         "allow http to a host that is not this one", 0, 0, NULL},
-        {"cacert", 0, CS_OPTION_TEXT, &command->connect.ca_file, "FILE",
-         "certificates to trust instead of the system's", 0, 0, NULL},
-        {"timeout", 0, CS_OPTION_NUMBER, &command->connect.timeout_s, "SECONDS", "wait this long for an answer (360)",
-         1, 86400, NULL},
-        {"lock-wait", 0, CS_OPTION_NUMBER, &command->keeping.lock_wait_s, "SECONDS",
-         "wait this long for the ledger (10)", 0, 3600, NULL},
-        {"skew", 0, CS_OPTION_NUMBER, &command->skew_s, "SECONDS", "how far a daemon's clock may be off (5)", 0, 86400,
-         NULL},
     };
+    cs_option options[sizeof own / sizeof *own + CS_CONNECT_OPTIONS];
+    memcpy(options, own, sizeof own);
+    size_t count = cs_connect_options_add(options, sizeof own / sizeof *own, &command->connect, &command->keeping);
     const cs_usage usage = {
         .command = "replay",
         .arguments = "-p PUB -d URL... [-k KEY -l LEDGER] [OPTIONS] INPUT",
         .about =
             "Verify a ledger or bundle, run its runs again on the daemons named, and its sessions in fresh ones, and\n"
-            "compare what came back with what is stored. Two different results of one daemon show that the work is not deterministic;\n"
+            "compare what came back with what is stored. Two different results of one daemon show that the work is not "
+            "deterministic;\n"
             "results that are stable but different point at the environment.",
         .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        .option_count = count,
         .min_arguments = 1,
         .max_arguments = 1,
         .exits = "  0  every run gave the stored result on every daemon\n"
@@ -243,8 +257,8 @@ int cs_cmd_replay(int argc, char **argv) {
     cs_output_begin(&out, "replay", argc, argv);
     replay_command command = {
         .runs = CS_MIN_RUNS,
-        .keeping = {.lock_wait_s = CS_LOCK_WAIT_MS / 1000},
-        .skew_s = CS_DEFAULT_SKEW_MS / 1000,
+        .connect = CS_CONNECT_OPTIONS_INIT,
+        .keeping = CS_KEEPING_INIT,
     };
     cs_parse parse = CS_PARSE_STOP;
     cs_result result = replay_parse(&out, argc, argv, &command, &parse);

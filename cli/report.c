@@ -5,6 +5,7 @@
 #include "cli/result.h"
 #include "records/check.h"
 #include "records/text.h"
+#include "records/time.h"
 
 #define SHOWN_LINES 4u
 #define SHOWN_WIDTH 100u
@@ -33,8 +34,8 @@ static void say_record(const cs_output *out, const cs_run_report *report) {
     const cs_run_record *record = report->checked.record;
     char started[40];
     char ended[40];
-    cs_format_time(record->started_unix_ms, started, sizeof started);
-    cs_format_time(record->ended_unix_ms, ended, sizeof ended);
+    cs_time_format(record->started_unix_ms, started, sizeof started);
+    cs_time_format(record->ended_unix_ms, ended, sizeof ended);
     cs_say_text(out, "provider:    ", &record->provider);
     cs_say_text(out, "\ntier:        ", &record->isolation);
     cs_say_text(out, " (floor: ", &report->request->minimum_isolation);
@@ -90,18 +91,24 @@ static bool set_text(json_t *object, const char *name, const char *value) {
     return set(object, name, json_string(value));
 }
 
+/* The state, and why nothing ran. */
+static bool set_state(json_t *object, const cs_run_report *report) {
+    const cs_outcome *call = &report->outcome;
+    if (!set_text(object, "state", cs_state_word(call->state))) return false;
+    return report->result != CS_NOT_RUN || (set_text(object, "reason", cs_reason_word(call->reason)) &&
+                                            set(object, "elsewhere", json_boolean(call->elsewhere)));
+}
+
 static bool set_call(json_t *object, const cs_keeping *keeping, const cs_run_report *report) {
     const cs_outcome *call = &report->outcome;
-    bool good = set_text(object, "state", cs_state_word(call->state)) &&
-                set(object, "ran", json_boolean(report->ran)) &&
-                set(object, "verified", json_boolean(report->checked.record != NULL)) &&
+    /* The close of a session has no record; it is signed only when it passed. */
+    bool verified = report->checked.record != NULL || report->envelope.len > 0;
+    bool good = set_state(object, report) && set(object, "sent", json_boolean(report->ran)) &&
+                set(object, "verified", json_boolean(verified)) &&
                 set(object, "signed", json_boolean(report->envelope.len > 0)) &&
-                set_text(object, "ledger", keeping->ledger_path);
+                set(object, "ledger", cs_json_of_text(cs_view_of(keeping->ledger_path)));
     if (good && call->request_id[0] != '\0') good = set_text(object, "request_id", call->request_id);
     if (good && call->http) good = set(object, "http_status", json_integer(call->http_status));
-    if (good && report->result == CS_NOT_RUN)
-        good = set_text(object, "reason", cs_reason_word(call->reason)) &&
-               set(object, "elsewhere", json_boolean(call->elsewhere));
     if (good && report->side_file[0] != '\0')
         good = set(object, "side_file", cs_json_of_text(cs_view_of(report->side_file)));
     return good;
@@ -114,6 +121,13 @@ static bool set_record(json_t *object, const cs_run_report *report) {
            set_text(object, "record_sha256", report->checked.record_sha256.hex) &&
            set(object, "record", cs_json_of_message(&report->checked.record->base)) &&
            set(object, "warnings", warnings_json(&report->checked));
+}
+
+json_t *cs_json_of_state(const cs_run_report *report) {
+    json_t *object = json_object();
+    if (set_state(object, report)) return object;
+    json_decref(object);
+    return NULL;
 }
 
 json_t *cs_json_of_report(const cs_keeping *keeping, const cs_run_report *report) {

@@ -15,5 +15,7 @@ void cs_say_report(const cs_output *out, const cs_keeping *keeping, const cs_run
 
 /* The same as a JSON object. NULL without memory. */
 json_t *cs_json_of_report(const cs_keeping *keeping, const cs_run_report *report);
+/* Its state alone, and why nothing ran. NULL without memory. */
+json_t *cs_json_of_state(const cs_run_report *report);
 
 #endif

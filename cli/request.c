@@ -1,35 +1,29 @@
 #include "cli/request.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "records/protojson.h"
+#include "verify/file.h"
 
 /* A request of 8 MiB with every byte escaped as \u00xx stays below this; so does what one session is sent. */
 #define MAX_REQUEST_JSON ((size_t)64 * 1024 * 1024)
 
-static cs_result read_all(int fd, cs_buf *bytes, cs_error *err) {
-    for (;;) {
-        uint8_t part[16384];
-        ssize_t got = read(fd, part, sizeof part);
-        if (got == 0) return CS_OK;
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return cs_fail(err, CS_CODE_IO, "the request can't be read: %s", strerror(errno));
-        if (!cs_buf_append(bytes, part, (size_t)got))
-            return cs_fail(err, CS_CODE_REQUEST_JSON, "the request's JSON is longer than %zu bytes", bytes->max);
-    }
-}
-
 static cs_result read_file(const char *path, cs_buf *bytes, cs_error *err) {
     bool standard = strcmp(path, "-") == 0;
-    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return cs_fail(err, CS_CODE_IO, "the request can't be opened: %s", strerror(errno));
-    cs_result result = read_all(fd, bytes, err);
-    if (!standard) (void)close(fd);
-    return result;
+    switch (standard ? cs_file_read_open(STDIN_FILENO, bytes) : cs_file_read(path, bytes)) {
+    case CS_FILE_READ:
+        return CS_OK;
+    case CS_FILE_FAILED:
+        return cs_fail(err, CS_CODE_IO, "the request can't be read: %s", strerror(errno));
+    case CS_FILE_TOO_LONG:
+        return cs_fail(err, CS_CODE_REQUEST_JSON, "the request's JSON is longer than %zu bytes", bytes->max);
+    case CS_FILE_NO_MEMORY:
+        break;
+    }
+    return cs_fail(err, CS_CODE_NO_MEMORY, "there is no memory for the request's JSON");
 }
 
 static cs_result parse(cs_view json, cs_run_request **out, cs_error *err) {

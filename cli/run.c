@@ -8,10 +8,8 @@
 
 /* The command line. */
 typedef struct run_command {
-    const char *url;
     cs_connect_options connect;
     cs_keeping keeping;
-    int64_t skew_s;
     bool require_success;
     const char *request_path;
 } run_command;
@@ -39,13 +37,7 @@ static cs_result run_request(cs_output *out, run_command *command, cs_client *cl
     cs_run_request *request = NULL;
     cs_result result = cs_request_read(command->request_path, &request, &out->err);
     if (result != CS_OK) return result;
-    cs_run_options options = {
-        .client = client,
-        .key = command->keeping.key,
-        .ledger = command->keeping.ledger,
-        .ledger_path = command->keeping.ledger_path,
-        .skew_ms = command->skew_s * 1000,
-    };
+    cs_run_options options = cs_keeping_runs(&command->keeping, &command->connect, client);
     cs_run_report report;
     cs_connect_catch_signals();
     result = cs_run_once(&options, request, &report);
@@ -59,7 +51,7 @@ static cs_result run_request(cs_output *out, run_command *command, cs_client *cl
 static cs_result run_opened(cs_output *out, run_command *command) {
     cs_client *client = NULL;
     cs_result result = cs_keeping_open(&command->keeping, &out->err);
-    if (result == CS_OK) result = cs_connect(&command->connect, command->url, 1, &client, &out->err);
+    if (result == CS_OK) result = cs_connect(&command->connect, command->connect.url, 1, &client, &out->err);
     cs_connect_forget_tokens();
     if (result == CS_OK) result = run_request(out, command, client);
     cs_client_free(client);
@@ -68,27 +60,18 @@ static cs_result run_opened(cs_output *out, run_command *command) {
 }
 
 static cs_result run_parse(cs_output *out, int argc, char **argv, run_command *command, cs_parse *parse) {
-    const cs_option options[] = {
-        {"daemon", 'd', CS_OPTION_TEXT, &command->url, "URL", "the daemon's base URL", 0, 0, NULL},
-        {"key", 'k', CS_OPTION_TEXT, &command->keeping.key_file, "FILE",
-         "private key (PEM); without it, the text in COUNTERSIGN_KEY", 0, 0, NULL},
-        {"ledger", 'l', CS_OPTION_TEXT, &command->keeping.ledger_path, "FILE", "the ledger; made when there is none", 0,
-         0, NULL},
-        {"codec", 0, CS_OPTION_CHOICE, &command->connect.codec, "binary|json", "how to speak to the daemon (binary)", 0,
-         0, cs_codec_words},
-        {"allow-cleartext", 0, CS_OPTION_FLAG, &command->connect.allow_cleartext, NULL,
-         "allow http to a host that is not this one", 0, 0, NULL},
-        {"cacert", 0, CS_OPTION_TEXT, &command->connect.ca_file, "FILE",
-         "certificates to trust instead of the system's", 0, 0, NULL},
-        {"timeout", 0, CS_OPTION_NUMBER, &command->connect.timeout_s, "SECONDS", "wait this long for an answer (360)",
-         1, 86400, NULL},
-        {"lock-wait", 0, CS_OPTION_NUMBER, &command->keeping.lock_wait_s, "SECONDS",
-         "wait this long for the ledger (10)", 0, 3600, NULL},
-        {"require-success", 0, CS_OPTION_FLAG, &command->require_success, NULL,
-         "exit 1 also when the code itself failed, timed out, or gave not every artifact", 0, 0, NULL},
-        {"skew", 0, CS_OPTION_NUMBER, &command->skew_s, "SECONDS", "how far the daemon's clock may be off (5)", 0,
-         86400, NULL},
-    };
+    cs_option options[CS_ONE_DAEMON_OPTIONS + CS_CONNECT_OPTIONS + 1];
+    size_t count = cs_one_daemon_options_add(options, 0, &command->connect, &command->keeping);
+    options[count++] = (cs_option){"require-success",
+                                   0,
+                                   CS_OPTION_FLAG,
+                                   &command->require_success,
+                                   NULL,
+                                   "exit 1 also when the code itself failed, timed out, or gave not every artifact",
+                                   0,
+                                   0,
+                                   NULL};
+    count = cs_connect_options_add(options, count, &command->connect, &command->keeping);
     const cs_usage usage = {
         .command = "run",
         .arguments = "-d URL [-k KEY] -l LEDGER [OPTIONS] REQUEST.json",
@@ -97,7 +80,7 @@ static cs_result run_parse(cs_output *out, int argc, char **argv, run_command *c
                  "from PLIMSOLL_CALLER_TOKEN. Nothing is sent twice. Exit 0 says that the record is true, not that\n"
                  "the code succeeded: a failing test is a good run. Use --require-success to ask for both.",
         .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        .option_count = count,
         .min_arguments = 1,
         .max_arguments = 1,
         .exits = "  0  it ran, every check passed, it is signed and durable in the ledger (whatever the code did)\n"
@@ -114,19 +97,14 @@ static cs_result run_parse(cs_output *out, int argc, char **argv, run_command *c
     *parse = cs_options_parse(&usage, argc, argv, out, &first, &result);
     if (*parse == CS_PARSE_STOP) return result;
     command->request_path = argv[first];
-    if (command->url == NULL) return cs_fail(&out->err, CS_CODE_USAGE, "name the daemon with -d URL");
-    if (command->keeping.ledger_path == NULL) return cs_fail(&out->err, CS_CODE_USAGE, "name the ledger with -l FILE");
-    return CS_OK;
+    return cs_one_daemon_check(&command->connect, &command->keeping, &out->err);
 }
 
 int cs_cmd_run(int argc, char **argv) {
     cs_key_harden_process();
     cs_output out;
     cs_output_begin(&out, "run", argc, argv);
-    run_command command = {
-        .keeping = {.lock_wait_s = CS_LOCK_WAIT_MS / 1000},
-        .skew_s = CS_DEFAULT_SKEW_MS / 1000,
-    };
+    run_command command = {.connect = CS_CONNECT_OPTIONS_INIT, .keeping = CS_KEEPING_INIT};
     cs_parse parse = CS_PARSE_STOP;
     cs_result result = run_parse(&out, argc, argv, &command, &parse);
     if (parse == CS_PARSE_GO && result == CS_OK) result = run_opened(&out, &command);

@@ -10,11 +10,9 @@
 
 /* The command line, and what comes of it. */
 typedef struct session_command {
-    const char *url;
     const char *floor;
     cs_connect_options connect;
     cs_keeping keeping;
-    int64_t skew_s;
     const char *calls_path;
     cs_calls calls;
     cs_session session;
@@ -50,7 +48,10 @@ static void tell_opening(cs_output *out, const session_command *command, const c
     cs_member_text(out, "ledger", command->keeping.ledger_path);
     cs_member(out, "opened", json_boolean(session->opened));
     cs_say(out, "daemon:  %s\n", daemon);
-    if (!session->opened) return;
+    if (!session->opened) {
+        if (out->json) cs_members(out, cs_json_of_state(&session->opening));
+        return;
+    }
     const cs_open_session_response *opened = (const cs_open_session_response *)session->opening.outcome.message;
     cs_member_text(out, "session", session->chain.session.hex);
     cs_member(out, "provider", cs_json_of_text(session->chain.provider));
@@ -65,10 +66,12 @@ static void tell_opening(cs_output *out, const session_command *command, const c
 /* The members of a call or a close, with its verdict. */
 static json_t *document_of(const session_command *command, const cs_run_report *report) {
     json_t *object = cs_json_of_report(&command->keeping, report);
-    json_t *error = report->result == CS_OK ? json_null() : cs_json_of_error(&report->err);
-    bool good = json_object_set_new(object, "result", json_string(cs_result_word(report->result))) == 0 &&
-                json_object_set_new(object, "entry", json_integer((json_int_t)report->entry)) == 0;
-    if (json_object_set_new(object, "error", error) == 0 && good) return object;
+    bool good = json_object_set_new(object, "verdict", json_string(cs_result_word(report->result))) == 0;
+    if (good && report->entry != 0)
+        good = json_object_set_new(object, "entry", json_integer((json_int_t)report->entry)) == 0;
+    if (good && report->result != CS_OK)
+        good = json_object_set_new(object, "error", cs_json_of_error(&report->err)) == 0;
+    if (good) return object;
     json_decref(object);
     return NULL;
 }
@@ -127,13 +130,7 @@ static cs_open_session_request *make_terms(const char *floor, cs_error *err) {
 }
 
 static cs_result run_session(cs_output *out, session_command *command, cs_client *client) {
-    cs_run_options options = {
-        .client = client,
-        .key = command->keeping.key,
-        .ledger = command->keeping.ledger,
-        .ledger_path = command->keeping.ledger_path,
-        .skew_ms = command->skew_s * 1000,
-    };
+    cs_run_options options = cs_keeping_runs(&command->keeping, &command->connect, client);
     cs_open_session_request *terms = make_terms(command->floor, &out->err);
     if (terms == NULL) return CS_UNCHECKED;
     cs_result result = CS_OK;
@@ -162,7 +159,7 @@ static cs_result session_opened(cs_output *out, session_command *command) {
     cs_client *client = NULL;
     cs_result result = cs_calls_read(command->calls_path, &command->calls, &out->err);
     if (result == CS_OK) result = cs_keeping_open(&command->keeping, &out->err);
-    if (result == CS_OK) result = cs_connect(&command->connect, command->url, 1, &client, &out->err);
+    if (result == CS_OK) result = cs_connect(&command->connect, command->connect.url, 1, &client, &out->err);
     cs_connect_forget_tokens();
     if (result == CS_OK) result = run_session(out, command, client);
     cs_client_free(client);
@@ -174,27 +171,18 @@ static cs_result session_opened(cs_output *out, session_command *command) {
 /* ---- the command line ----------------------------------------------------------------------- */
 
 static cs_result session_parse(cs_output *out, int argc, char **argv, session_command *command, cs_parse *parse) {
-    const cs_option options[] = {
-        {"daemon", 'd', CS_OPTION_TEXT, &command->url, "URL", "the daemon's base URL", 0, 0, NULL},
-        {"key", 'k', CS_OPTION_TEXT, &command->keeping.key_file, "FILE",
-         "private key (PEM); without it, the text in COUNTERSIGN_KEY", 0, 0, NULL},
-        {"ledger", 'l', CS_OPTION_TEXT, &command->keeping.ledger_path, "FILE", "the ledger; made when there is none", 0,
-         0, NULL},
-        {"floor", 0, CS_OPTION_TEXT, &command->floor, "TIER",
-         "lowest tier for the session: process, container, kernel, vm", 0, 0, NULL},
-        {"codec", 0, CS_OPTION_CHOICE, &command->connect.codec, "binary|json", "how to speak to the daemon (binary)", 0,
-         0, cs_codec_words},
-        {"allow-cleartext", 0, CS_OPTION_FLAG, &command->connect.allow_cleartext, NULL,
-         "allow http to a host that is not this one", 0, 0, NULL},
-        {"cacert", 0, CS_OPTION_TEXT, &command->connect.ca_file, "FILE",
-         "certificates to trust instead of the system's", 0, 0, NULL},
-        {"timeout", 0, CS_OPTION_NUMBER, &command->connect.timeout_s, "SECONDS", "wait this long for an answer (360)",
-         1, 86400, NULL},
-        {"lock-wait", 0, CS_OPTION_NUMBER, &command->keeping.lock_wait_s, "SECONDS",
-         "wait this long for the ledger (10)", 0, 3600, NULL},
-        {"skew", 0, CS_OPTION_NUMBER, &command->skew_s, "SECONDS", "how far the daemon's clock may be off (5)", 0,
-         86400, NULL},
-    };
+    cs_option options[CS_ONE_DAEMON_OPTIONS + CS_CONNECT_OPTIONS + 1];
+    size_t count = cs_one_daemon_options_add(options, 0, &command->connect, &command->keeping);
+    options[count++] = (cs_option){"floor",
+                                   0,
+                                   CS_OPTION_TEXT,
+                                   &command->floor,
+                                   "TIER",
+                                   "lowest tier for the session: process, container, kernel, vm",
+                                   0,
+                                   0,
+                                   NULL};
+    count = cs_connect_options_add(options, count, &command->connect, &command->keeping);
     const cs_usage usage = {
         .command = "session",
         .arguments = "-d URL [-k KEY] -l LEDGER [OPTIONS] CALLS.jsonl",
@@ -204,7 +192,7 @@ static cs_result session_parse(cs_output *out, int argc, char **argv, session_co
             "a call without an answer or a believable record of it, nothing more is sent. An interrupt ends the\n"
             "call under way and still closes the session.",
         .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        .option_count = count,
         .min_arguments = 1,
         .max_arguments = 1,
         .exits = "  0  every call passed every check; all and the close are signed and durable in the ledger\n"
@@ -221,20 +209,14 @@ static cs_result session_parse(cs_output *out, int argc, char **argv, session_co
     *parse = cs_options_parse(&usage, argc, argv, out, &first, &result);
     if (*parse == CS_PARSE_STOP) return result;
     command->calls_path = argv[first];
-    if (command->url == NULL) return cs_fail(&out->err, CS_CODE_USAGE, "name the daemon with -d URL");
-    if (command->keeping.ledger_path == NULL) return cs_fail(&out->err, CS_CODE_USAGE, "name the ledger with -l FILE");
-    return CS_OK;
+    return cs_one_daemon_check(&command->connect, &command->keeping, &out->err);
 }
 
 int cs_cmd_session(int argc, char **argv) {
     cs_key_harden_process();
     cs_output out;
     cs_output_begin(&out, "session", argc, argv);
-    session_command command = {
-        .floor = "",
-        .keeping = {.lock_wait_s = CS_LOCK_WAIT_MS / 1000},
-        .skew_s = CS_DEFAULT_SKEW_MS / 1000,
-    };
+    session_command command = {.floor = "", .connect = CS_CONNECT_OPTIONS_INIT, .keeping = CS_KEEPING_INIT};
     cs_parse parse = CS_PARSE_STOP;
     cs_result result = session_parse(&out, argc, argv, &command, &parse);
     if (parse == CS_PARSE_GO && result == CS_OK) result = session_opened(&out, &command);

@@ -133,12 +133,12 @@ static cs_result read_entry_number(const char *text, uint64_t *out, cs_error *er
     return CS_OK;
 }
 
-static cs_result show_input(cs_output *out, const cs_text_list *keys, const char *input, const char *entry) {
+static cs_result show_input(cs_output *out, const cs_trust_options *trusted, const char *input, const char *entry) {
     cs_trust trust = {.count = 0};
     showing show = {.out = out};
     cs_result result = entry != NULL ? read_entry_number(entry, &show.wanted, &out->err) : CS_OK;
-    if (result == CS_OK && keys->count > 0) {
-        result = cs_trust_load(keys, &trust, &out->err);
+    if (result == CS_OK && cs_trust_named(trusted)) {
+        result = cs_trust_collect(trusted, &trust, &out->err);
         show.trust = &trust;
     }
     cs_source *source = NULL;
@@ -155,22 +155,22 @@ static cs_result show_input(cs_output *out, const cs_text_list *keys, const char
 }
 
 int cs_cmd_show(int argc, char **argv) {
-    cs_text_list keys = {.count = 0};
+    cs_trust_options trusted = {.keys = {.count = 0}};
     const cs_option options[] = {
-        {"public-key", 'p', CS_OPTION_LIST, &keys, "PUB",
-         "verify what is shown with this public key; may be given again", 0, 0, NULL},
+        cs_trust_key_option(&trusted),
+        cs_trust_file_option(&trusted),
     };
     const cs_usage usage = {
         .command = "show",
-        .arguments = "[-p PUB...] [--json] INPUT [ENTRY]",
+        .arguments = "[-p PUB...] [--trust FILE...] [--json] INPUT [ENTRY]",
         .about =
-            "List the entries of a ledger or bundle, or show one in full. Without -p nothing is verified, and the\n"
-            "output says so. Bytes that could steer a terminal are escaped.",
+            "List the entries of a ledger or bundle, or show one in full. Without a trusted key nothing is verified,\n"
+            "and the output says so. Bytes that could steer a terminal are escaped.",
         .options = options,
-        .option_count = 1,
+        .option_count = 2,
         .min_arguments = 1,
         .max_arguments = 2,
-        .exits = "  0  shown (and verified, with -p)\n"
+        .exits = "  0  shown (and verified, with a trusted key)\n"
                  "  1  an entry can't be decoded, or failed verification\n"
                  "  2  the command line is wrong\n"
                  "  5  the input or a key could not be read\n"
@@ -182,6 +182,6 @@ int cs_cmd_show(int argc, char **argv) {
     int first = 0;
     cs_result result = CS_UNCHECKED;
     if (cs_options_parse(&usage, argc, argv, &out, &first, &result) == CS_PARSE_GO)
-        result = show_input(&out, &keys, argv[first], argc - first > 1 ? argv[first + 1] : NULL);
+        result = show_input(&out, &trusted, argv[first], argc - first > 1 ? argv[first + 1] : NULL);
     return cs_output_end(&out, result);
 }

@@ -50,6 +50,15 @@ static cs_result check_run(const cs_shown *shown, cs_sha256 *hash, cs_error *err
     return result;
 }
 
+/* A record's own times tell whether its key was trusted then; a close and a link have none of their own. */
+static cs_result check_window(const cs_shown *shown, const cs_trust *trust, cs_error *err) {
+    const cs_run_record *record = shown->statement.record;
+    cs_result result =
+        cs_trust_check_run(trust, shown->envelope.keyid, record->started_unix_ms, record->ended_unix_ms, err);
+    if (result != CS_OK) cs_error_where(err, "envelope");
+    return result;
+}
+
 static void check(cs_shown *shown, const cs_trust *trust) {
     shown->checked = true;
     if (shown->result != CS_OK) return;
@@ -58,7 +67,9 @@ static void check(cs_shown *shown, const cs_trust *trust) {
     cs_sha256 *hash = cs_sha256_new();
     cs_result result = hash != NULL ? CS_OK : cs_fail(&err, CS_CODE_NO_MEMORY, "there is no memory for a running hash");
     if (result == CS_OK) result = cs_envelope_verify(&shown->envelope, trust, &scratch, &err);
-    if (result == CS_OK && shown->statement.kind == CS_STATEMENT_RECORD) result = check_run(shown, hash, &err);
+    bool run = shown->statement.kind == CS_STATEMENT_RECORD;
+    if (result == CS_OK && run) result = check_run(shown, hash, &err);
+    if (result == CS_OK && run) result = check_window(shown, trust, &err);
     cs_sha256_free(hash);
     note(shown, result, &err);
 }
@@ -86,7 +97,7 @@ const char *cs_shown_kind(const cs_shown *shown) {
     if (shown->entry->finding) return "finding";
     if (!shown->stated) return "unreadable";
     if (shown->statement.kind == CS_STATEMENT_CLOSE) return "close";
-    if (shown->statement.kind == CS_STATEMENT_LINK) return "link";
+    if (shown->statement.kind == CS_STATEMENT_LINK) return shown->statement.link.checkpoint ? "checkpoint" : "link";
     if (shown->statement.record->unanswered.len > 0) return "unanswered-call";
     return shown->statement.record->session.len > 0 ? "session-call" : "run";
 }

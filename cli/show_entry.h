@@ -4,7 +4,7 @@
 
 #include "records/dsse.h"
 #include "records/statement.h"
-#include "verify/pubkey.h"
+#include "verify/trust.h"
 #include "verify/source.h"
 
 /* What was found in an entry. Start with all zero; end with cs_shown_free. */
@@ -26,7 +26,8 @@ typedef struct cs_shown {
 void cs_show_decode(const cs_entry *entry, const cs_trust *trust, cs_shown *out);
 void cs_shown_free(cs_shown *shown);
 
-/* "run", "session-call", "unanswered-call", "close", "link", "finding" or "unreadable". */
+/* "run", "session-call", "unanswered-call", "close", "checkpoint", "link" (one of an entry that is not there),
+ * "finding" or "unreadable". */
 const char *cs_shown_kind(const cs_shown *shown);
 
 /* "not-checked", "passed", "failed", "unsigned" (an entry without an envelope), "could-not-check". */

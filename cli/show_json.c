@@ -18,17 +18,21 @@ static bool put_row(json_t *object, const cs_ledger_row *row) {
             (put_view(object, "finding_code", row->code) && put_view(object, "finding_detail", row->detail)));
 }
 
+static bool put_link(json_t *object, const cs_bundle_link *link) {
+    json_t *made =
+        json_pack("{s:I, s:s, s:s, s:b}", "index", (json_int_t)link->index, "previous_sha256", link->previous_sha256,
+                  "entry_sha256", link->entry_sha256, "checkpoint", (int)link->checkpoint);
+    return put(object, "link", made) &&
+           (!link->checkpoint || put(made, "lines", json_integer((json_int_t)link->lines)));
+}
+
 static bool put_statement(json_t *object, const cs_statement *statement) {
     if (statement->kind == CS_STATEMENT_CLOSE)
         return put(object, "close",
                    json_pack("{s:s, s:I, s:s}", "session", statement->close.session, "calls",
                              (json_int_t)statement->close.calls, "last_record_sha256",
                              statement->close.last_record_sha256));
-    if (statement->kind == CS_STATEMENT_LINK)
-        return put(object, "link",
-                   json_pack("{s:I, s:s, s:s, s:b}", "index", (json_int_t)statement->link.index, "previous_sha256",
-                             statement->link.previous_sha256, "entry_sha256", statement->link.entry_sha256,
-                             "checkpoint", (int)statement->link.checkpoint));
+    if (statement->kind == CS_STATEMENT_LINK) return put_link(object, &statement->link);
     return put(object, "record_signed", json_true());
 }
 
@@ -39,6 +43,13 @@ static bool put_message(json_t *object, const char *name, const char *base64_nam
            put(object, base64_name, cs_json_of_base64(bytes));
 }
 
+/* What decodes has the exact form, so nothing is lost when it is shown as JSON; anything else is text. */
+static bool put_envelope(json_t *object, const cs_shown *shown) {
+    cs_view json = shown->entry->envelope;
+    if (!shown->enveloped) return put_view(object, "envelope_text", json);
+    return put(object, "envelope", json_loadb((const char *)json.ptr, json.len, 0, NULL));
+}
+
 static bool put_full(json_t *object, const cs_shown *shown) {
     const cs_entry *entry = shown->entry;
     return put_message(object, "request", "request_base64", shown->request != NULL ? &shown->request->base : NULL,
@@ -46,7 +57,7 @@ static bool put_full(json_t *object, const cs_shown *shown) {
            put_message(object, "response", "response_base64", shown->response != NULL ? &shown->response->base : NULL,
                        entry->response) &&
            (shown->response == NULL || put(object, "outputs", cs_json_of_outputs(shown->response))) &&
-           (entry->envelope.ptr == NULL || put_view(object, "envelope", entry->envelope));
+           (entry->envelope.ptr == NULL || put_envelope(object, shown));
 }
 
 static bool fill(json_t *object, const cs_shown *shown, bool full) {

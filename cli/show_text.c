@@ -7,6 +7,7 @@
 #include "cli/payload.h"
 #include "cli/result.h"
 #include "records/text.h"
+#include "records/time.h"
 
 /* A short escaped text for a column. */
 static void short_text(const ProtobufCBinaryData *bytes, char *out, size_t size) {
@@ -24,11 +25,11 @@ void cs_show_line(const cs_output *out, const cs_shown *shown) {
     char tier[11] = "-";
     char digest[13] = "-";
     char time[40] = "-";
-    if (shown->entry->row != NULL) cs_format_time(shown->entry->row->added_unix_ms, time, sizeof time);
+    if (shown->entry->row != NULL) cs_time_format(shown->entry->row->added_unix_ms, time, sizeof time);
     if (record != NULL) {
         short_text(&record->provider, provider, sizeof provider);
         short_text(&record->isolation, tier, sizeof tier);
-        cs_format_time(record->ended_unix_ms, time, sizeof time);
+        cs_time_format(record->ended_unix_ms, time, sizeof time);
         ProtobufCBinaryData start = record->result_sha256;
         if (start.len > sizeof digest - 1) start.len = sizeof digest - 1;
         short_text(&start, digest, sizeof digest);
@@ -53,7 +54,7 @@ static void say_number(const cs_output *out, const char *label, uint64_t value) 
 
 static void say_time(const cs_output *out, const char *label, int64_t unix_ms) {
     char text[40];
-    cs_format_time(unix_ms, text, sizeof text);
+    cs_time_format(unix_ms, text, sizeof text);
     cs_say(out, "  %-18s %s\n", label, text);
 }
 
@@ -63,6 +64,7 @@ static void say_record(const cs_output *out, const cs_run_record *record, bool i
     cs_say_field(out, "provider", &record->provider);
     cs_say_field(out, "tier", &record->isolation);
     cs_say_field(out, "environment", &record->environment);
+    cs_say_field(out, "instance", &record->instance);
     cs_say_field(out, "policy", &record->policy);
     cs_say_field(out, "software", &record->software_identity);
     cs_say_field(out, "software rule", &record->software_rule_id);
@@ -82,7 +84,7 @@ static void say_row(const cs_output *out, const cs_ledger_row *row) {
     char text[300];
     say_time(out, "added", row->added_unix_ms);
     cs_escape_short(row->daemon, text, sizeof text);
-    cs_say(out, "  %-18s %s\n", "daemon", text);
+    if (row->daemon.len > 0) cs_say(out, "  %-18s %s\n", "daemon", text);
     if (row->code.len == 0) return;
     cs_escape_short(row->code, text, sizeof text);
     cs_say(out, "  %-18s %s\n", "code", text);
@@ -107,10 +109,12 @@ static void say_statement(const cs_output *out, const cs_statement *statement) {
     if (statement->kind == CS_STATEMENT_CLOSE) {
         cs_say(out, "close of session %s\n  after %" PRIu64 " calls, the last record %s\n", statement->close.session,
                statement->close.calls, statement->close.last_record_sha256);
+    } else if (statement->kind == CS_STATEMENT_LINK && statement->link.checkpoint) {
+        cs_say(out, "checkpoint on line %" PRIu64 " of a bundle, after %" PRIu64 " lines\n  previous line      %s\n",
+               statement->link.index, statement->link.lines, statement->link.previous_sha256);
     } else if (statement->kind == CS_STATEMENT_LINK) {
-        cs_say(out, "link of line %" PRIu64 "%s\n  previous line      %s\n  entry              %s\n",
-               statement->link.index, statement->link.checkpoint ? ", a checkpoint" : "",
-               statement->link.previous_sha256, statement->link.entry_sha256);
+        cs_say(out, "link of line %" PRIu64 "\n  previous line      %s\n  entry              %s\n",
+               statement->link.index, statement->link.previous_sha256, statement->link.entry_sha256);
     }
 }
 

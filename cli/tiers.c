@@ -10,7 +10,6 @@
 
 /* The command line. */
 typedef struct tiers_command {
-    const char *url;
     cs_connect_options connect;
     cs_keeping keeping;
     int depth; /* cs_tier_depth; -1: not given */
@@ -23,14 +22,7 @@ typedef struct tiers_command {
 
 static cs_result check(cs_output *out, const tiers_command *command, cs_client *client) {
     cs_tiers_options options = {
-        .run =
-            {
-                .client = client,
-                .key = command->keeping.key,
-                .ledger = command->keeping.ledger,
-                .ledger_path = command->keeping.ledger_path,
-                .skew_ms = CS_DEFAULT_SKEW_MS,
-            },
+        .run = cs_keeping_runs(&command->keeping, &command->connect, client),
         .depth = (cs_tier_depth)command->depth,
     };
     cs_tiers_report report;
@@ -53,7 +45,7 @@ static cs_result open_and_check(cs_output *out, tiers_command *command) {
     cs_client *client = NULL;
     cs_result result = CS_OK;
     if (command->keeping.ledger_path != NULL) result = cs_keeping_open(&command->keeping, &out->err);
-    if (result == CS_OK) result = cs_connect(&command->connect, command->url, 1, &client, &out->err);
+    if (result == CS_OK) result = cs_connect(&command->connect, command->connect.url, 1, &client, &out->err);
     cs_connect_forget_tokens();
     if (result == CS_OK) result = check(out, command, client);
     cs_client_free(client);
@@ -81,13 +73,13 @@ static cs_result self_test(cs_output *out, const tiers_command *command) {
 
 static cs_result check_line(tiers_command *command, cs_error *err) {
     if (command->self_test) {
-        if (command->url != NULL || command->keeping.ledger_path != NULL || command->depth >= 0)
+        if (command->connect.url != NULL || command->keeping.ledger_path != NULL || command->depth >= 0)
             return cs_fail(err, CS_CODE_USAGE,
                            "--self-test starts daemons of its own: give it no -d, -l or --cross-check");
         return CS_OK;
     }
     if (command->localdaemon != NULL) return cs_fail(err, CS_CODE_USAGE, "--localdaemon goes with --self-test");
-    if (command->url == NULL) return cs_fail(err, CS_CODE_USAGE, "name the daemon with -d URL");
+    if (command->connect.url == NULL) return cs_fail(err, CS_CODE_USAGE, "name the daemon with -d URL");
     if (command->keeping.key_file != NULL && command->keeping.ledger_path == NULL)
         return cs_fail(err, CS_CODE_USAGE, "a key signs what a ledger keeps: name the ledger with -l FILE");
     if (command->host_view && command->depth >= 0 && command->depth != CS_DEPTH_HOST)
@@ -97,30 +89,18 @@ static cs_result check_line(tiers_command *command, cs_error *err) {
 }
 
 static cs_result tiers_parse(cs_output *out, int argc, char **argv, tiers_command *command, cs_parse *parse) {
-    const cs_option options[] = {
-        {"daemon", 'd', CS_OPTION_TEXT, &command->url, "URL", "the daemon's base URL", 0, 0, NULL},
+    enum { OWN = 4 };
+    cs_option options[OWN + CS_ONE_DAEMON_OPTIONS + CS_CONNECT_OPTIONS] = {
         {"cross-check", 0, CS_OPTION_CHOICE, &command->depth, "statements|probe|host", "how far to look (probe)", 0, 0,
          cs_depth_words},
         {"host-view", 0, CS_OPTION_FLAG, &command->host_view, NULL, "the same as --cross-check host", 0, 0, NULL},
-        {"key", 'k', CS_OPTION_TEXT, &command->keeping.key_file, "FILE",
-         "private key (PEM); without it, the text in COUNTERSIGN_KEY", 0, 0, NULL},
-        {"ledger", 'l', CS_OPTION_TEXT, &command->keeping.ledger_path, "FILE",
-         "compare with its records, and keep the probes' runs and what they contradict in it", 0, 0, NULL},
-        {"codec", 0, CS_OPTION_CHOICE, &command->connect.codec, "binary|json", "how to speak to the daemon (binary)", 0,
-         0, cs_codec_words},
-        {"allow-cleartext", 0, CS_OPTION_FLAG, &command->connect.allow_cleartext, NULL,
-         "allow http to a host that is not this one", 0, 0, NULL},
-        {"cacert", 0, CS_OPTION_TEXT, &command->connect.ca_file, "FILE",
-         "certificates to trust instead of the system's", 0, 0, NULL},
-        {"timeout", 0, CS_OPTION_NUMBER, &command->connect.timeout_s, "SECONDS", "wait this long for an answer (360)",
-         1, 86400, NULL},
-        {"lock-wait", 0, CS_OPTION_NUMBER, &command->keeping.lock_wait_s, "SECONDS",
-         "wait this long for the ledger (10)", 0, 3600, NULL},
         {"self-test", 0, CS_OPTION_FLAG, &command->self_test, NULL,
          "try every rule on daemons that tell the truth and on daemons that lie", 0, 0, NULL},
         {"localdaemon", 0, CS_OPTION_TEXT, &command->localdaemon, "PATH",
          "with --self-test: the daemon's program (beside this one)", 0, 0, NULL},
     };
+    size_t count = cs_one_daemon_options_add(options, OWN, &command->connect, &command->keeping);
+    count = cs_connect_options_add(options, count, &command->connect, &command->keeping);
     const cs_usage usage = {
         .command = "tiers",
         .arguments = "-d URL [-k KEY -l LEDGER] [--cross-check DEPTH] | --self-test",
@@ -129,7 +109,7 @@ static cs_result tiers_parse(cs_output *out, int argc, char **argv, tiers_comman
                  "this machine's own kernel says of the same runs, when the daemon is on this machine; as root it\n"
                  "sees most. Evidence is consistent with a claim, contradicts it, or is silent; it never proves one.",
         .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        .option_count = count,
         .exits =
             "  0  no rule contradicts the claim\n"
             "  1  a rule contradicts it (tier-contradicted), kept as an unsigned finding where there is a ledger;\n"
@@ -152,7 +132,7 @@ int cs_cmd_tiers(int argc, char **argv) {
     cs_key_harden_process();
     cs_output out;
     cs_output_begin(&out, "tiers", argc, argv);
-    tiers_command command = {.keeping = {.lock_wait_s = CS_LOCK_WAIT_MS / 1000}, .depth = -1};
+    tiers_command command = {.connect = CS_CONNECT_OPTIONS_INIT, .keeping = CS_KEEPING_INIT, .depth = -1};
     cs_parse parse = CS_PARSE_STOP;
     cs_result result = tiers_parse(&out, argc, argv, &command, &parse);
     if (parse == CS_PARSE_GO && result == CS_OK)

@@ -86,6 +86,8 @@ CS_MUST_CHECK cs_result cs_client_close_session(cs_client *client, const cs_clos
 /* Describe after a session: as a close, also after `stop`. */
 CS_MUST_CHECK cs_result cs_client_describe_last(cs_client *client, cs_outcome *outcome);
 
+/* Blot a session id out of an error's texts: a check that fails quotes what the daemon said, which may be the id. */
+void cs_error_blot(cs_error *err, cs_view session_id);
 /* Wipe the session id out of the answer to an opening, once its holder has taken it. */
 void cs_outcome_forget_session(cs_outcome *outcome);
 void cs_outcome_free(cs_outcome *outcome);

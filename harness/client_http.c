@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- what the callbacks share --------------------------------------------------------------------- */
 
@@ -215,6 +216,17 @@ static void take_header(CURL *curl, const char *name, cs_header *out) {
     if (found->amount == 1 && len < sizeof out->value) memcpy(out->value, found->value, len + 1);
 }
 
+/* A body without a length ends where the stream does, and libcurl takes a TCP stream that anyone on the way ended
+ * for that also when the TLS in it did not end. */
+static bool is_delimited(CURL *curl, int status) {
+    curl_off_t length = -1;
+    cs_header encoding;
+    take_header(curl, "Transfer-Encoding", &encoding);
+    (void)curl_easy_getinfo(curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+    const bool chunked = encoding.count == 1 && strcasecmp(encoding.value, "chunked") == 0;
+    return length >= 0 || chunked || status == 204 || status == 304;
+}
+
 static void take_answer(CURL *curl, const transfer *t, CURLcode code, cs_exchange *exchange) {
     long status = 0;
     (void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
@@ -225,6 +237,7 @@ static void take_answer(CURL *curl, const transfer *t, CURLcode code, cs_exchang
         exchange->transport = CS_CODE_UNANSWERED_CONNECTION;
     exchange->http = t->http && status > 0;
     exchange->status = exchange->http ? (int)status : 0;
+    exchange->delimited = is_delimited(curl, exchange->status);
     take_header(curl, CS_HEADER_REQUEST_ID, &exchange->request_id);
     take_header(curl, CS_HEADER_NOT_DISPATCHED, &exchange->not_dispatched);
     take_header(curl, "Content-Type", &exchange->content_type);

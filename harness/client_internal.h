@@ -52,6 +52,7 @@ typedef struct cs_exchange {
     char why[256];     /* the transport's text for a person; never decides anything */
     bool http;         /* a status line came */
     int status;        /* of the last answer that began, only when http */
+    bool delimited;    /* the answer says where its body ends: nothing can be cut off unnoticed */
     cs_header request_id, not_dispatched, content_type, content_encoding;
 } cs_exchange;
 

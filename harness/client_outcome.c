@@ -77,8 +77,8 @@ static bool is_encoded(const cs_exchange *exchange) {
 
 static cs_result malformed(cs_outcome *outcome, const char *name, const cs_header *header, const char *expected) {
     const char *often = header->count == 0 ? "no header" : header->count == 1 ? "the header" : "more than one header";
-    return cs_fail(&outcome->err, CS_CODE_UNANSWERED_MALFORMED,
-                   "the answer has %s %s \"%s\", expected %s", often, name, header->value, expected);
+    return cs_fail(&outcome->err, CS_CODE_UNANSWERED_MALFORMED, "the answer has %s %s \"%s\", expected %s", often, name,
+                   header->value, expected);
 }
 
 static cs_result decode(const cs_client *client, const ProtobufCMessageDescriptor *type, cs_outcome *outcome) {
@@ -99,8 +99,8 @@ static cs_result judge_success(const cs_client *client, const cs_exchange *excha
                                const ProtobufCMessageDescriptor *type, cs_outcome *outcome) {
     if (!outcome->bound)
         return cs_fail(&outcome->err, CS_CODE_UNANSWERED_UNBOUND,
-                       "the answer (HTTP %d) carries %s, so it is not believed to be this request's",
-                       exchange->status, why_unbound(exchange));
+                       "the answer (HTTP %d) carries %s, so it is not believed to be this request's", exchange->status,
+                       why_unbound(exchange));
     if (is_encoded(exchange)) return malformed(outcome, "Content-Encoding", &exchange->content_encoding, "none");
     if (!is_type(exchange, client->codec))
         return malformed(outcome, "Content-Type", &exchange->content_type,
@@ -168,8 +168,8 @@ static cs_result say_error(const cs_exchange *exchange, const cs_connect_error *
                        "an error that carries %s, so that no mark in it counts: HTTP %d, %s: %.*s",
                        why_unbound(exchange), exchange->status, word, quoted, message);
     return cs_fail(&outcome->err, CS_CODE_UNANSWERED_ERROR,
-                   "an error that does not say that nothing ran: HTTP %d, %s: %.*s",
-                   exchange->status, word, quoted, message);
+                   "an error that does not say that nothing ran: HTTP %d, %s: %.*s", exchange->status, word, quoted,
+                   message);
 }
 
 /* What an error says of a session. Without its binding it could be anyone's error; with a mark nothing ran,
@@ -186,7 +186,11 @@ static void take_details(cs_connect_error *error, cs_outcome *outcome) {
 
 static cs_result judge_error(const cs_exchange *exchange, cs_outcome *outcome) {
     cs_connect_error error = {0};
-    bool is_connect = cs_connect_error_read(cs_buf_view(&outcome->raw), &error);
+    cs_error why = CS_ERROR_INIT;
+    bool is_connect = cs_connect_error_read(cs_buf_view(&outcome->raw), &error, &why) == CS_OK;
+    if (why.code == CS_CODE_NO_MEMORY)
+        return cs_fail(&outcome->err, CS_CODE_UNANSWERED_ERROR, "HTTP %d, and no memory to read what the error says",
+                       exchange->status);
     outcome->connect = is_connect ? error.code : CS_CONNECT_NONE;
     if (outcome->connect == CS_CONNECT_NONE) outcome->connect = cs_connect_from_http(exchange->status);
 
@@ -208,6 +212,11 @@ static cs_result judge(const cs_client *client, const cs_exchange *exchange, con
                        cs_outcome *outcome) {
     if (exchange->transport != CS_CODE_OK) return judge_transport(client, exchange, outcome);
     outcome->bound = is_bound(exchange, outcome);
+    if (client->https && !exchange->delimited)
+        return cs_fail(&outcome->err, CS_CODE_UNANSWERED_MALFORMED,
+                       "the answer (HTTP %d) has neither a Content-Length nor chunks, so that its end could be cut off "
+                       "unnoticed; over https one of them is needed",
+                       exchange->status);
     if (exchange->status == 200) return judge_success(client, exchange, type, outcome);
     return judge_error(exchange, outcome);
 }
@@ -219,8 +228,8 @@ cs_result cs_client_judge(const cs_client *client, const cs_exchange *exchange, 
     outcome->http_status = exchange->status;
     cs_result result = judge(client, exchange, type, outcome);
     /* Only these two calls run code, whatever became of the others. */
-    const bool runs = type == &plimsoll__v1__run_response__descriptor ||
-                      type == &plimsoll__v1__session_run_response__descriptor;
+    const bool runs =
+        type == &plimsoll__v1__run_response__descriptor || type == &plimsoll__v1__session_run_response__descriptor;
     if (outcome->state == CS_CALL_UNANSWERED && runs)
         cs_error_also(&outcome->err, "; it may have run: look at the daemon before sending it again");
     return result;

@@ -49,11 +49,15 @@ static void blot_text(char *text, cs_view secret) {
         blot((uint8_t *)text, strlen(text), secret);
 }
 
+void cs_error_blot(cs_error *err, cs_view session_id) {
+    blot_text(err->message, session_id);
+    blot_text(err->where, session_id);
+    blot_text(err->expected, session_id);
+    blot_text(err->found, session_id);
+}
+
 static void blot_outcome(cs_outcome *outcome, cs_view secret) {
-    blot_text(outcome->err.message, secret);
-    blot_text(outcome->err.where, secret);
-    blot_text(outcome->err.expected, secret);
-    blot_text(outcome->err.found, secret);
+    cs_error_blot(&outcome->err, secret);
     blot_text(outcome->end_detail, secret);
     /* What was answered is checked byte by byte and stays as it came. */
     if (outcome->state != CS_CALL_ANSWERED) blot(outcome->raw.ptr, outcome->raw.len, secret);

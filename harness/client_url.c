@@ -47,6 +47,10 @@ static cs_result check_text(const char *url, cs_error *err) {
     if (memchr(authority, '@', strcspn(authority, "/")) != NULL)
         return cs_fail(err, CS_CODE_UNSENT_URL, "the daemon's URL has user information; put the token into %s instead",
                        CS_TOKEN_VARIABLE);
+    /* libcurl decodes a host after it looked for the odd forms of an address: %31 would be named 1 here and lead to
+     * 0.0.0.1. In brackets a % begins a zone. */
+    if (authority[0] != '[' && memchr(authority, '%', strcspn(authority, "/")) != NULL)
+        return cs_fail(err, CS_CODE_UNSENT_URL, "the daemon's URL has a percent-encoded host; write it as it is");
     if (authority[0] == '\0' || authority[0] == '/' || authority[0] == ':')
         return cs_fail(err, CS_CODE_UNSENT_URL, "the daemon's URL has no host");
     return CS_OK;
@@ -94,7 +98,7 @@ static cs_result check_parts(const cs_client_config *config, const url_parts *pa
                        "explicitly when the network itself is protected",
                        parts->host);
 
-    /* libcurl decodes a host that is percent-encoded; what comes out must be as good as what went in. */
+    /* What comes out of libcurl must be as good as what went in. */
     cs_result result = check_text(parts->whole, err);
     if (result != CS_OK) return result;
     size_t len = strlen(parts->whole);

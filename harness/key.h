@@ -6,6 +6,7 @@
 #ifndef CS_HARNESS_KEY_H
 #define CS_HARNESS_KEY_H
 
+#include "records/dsse.h"
 #include "verify/pubkey.h"
 
 #define CS_KEY_VARIABLE "COUNTERSIGN_KEY" /* holds the PEM text itself, not a path */

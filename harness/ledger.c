@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "harness/ledger_internal.h"
+#include "verify/ledger_row.h"
 
 struct cs_ledger {
     char *path;
@@ -11,6 +12,8 @@ struct cs_ledger {
     sqlite3_stmt *last;   /* the id and the row_sha256 of the last row */
     sqlite3_stmt *insert; /* one row, all columns */
     cs_sha256 *hash;
+    bool begun;  /* between cs_ledger_begin and the commit or the undoing */
+    bool spoilt; /* begun, and something failed: only the undoing is left */
 };
 
 /* ---- opening ------------------------------------------------------------------------------------- */
@@ -18,9 +21,9 @@ struct cs_ledger {
 static cs_result prepare(cs_ledger *ledger, cs_error *err) {
     static const char last[] = "SELECT id, row_sha256 FROM entry ORDER BY id DESC LIMIT 1";
     static const char insert[] = "INSERT INTO entry (id, added_unix_ms, kind, daemon, code, detail, request, response, "
-                                 "envelope, describe_before,"
+                                 "envelope, link, describe_before,"
                                  " describe_after, record_sha256, previous_sha256, row_sha256)"
-                                 " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
+                                 " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
     int rc = sqlite3_prepare_v3(ledger->file.db, last, -1, SQLITE_PREPARE_PERSISTENT, &ledger->last, NULL);
     if (rc == SQLITE_OK) {
         rc = sqlite3_prepare_v3(ledger->file.db, insert, -1, SQLITE_PREPARE_PERSISTENT, &ledger->insert, NULL);
@@ -41,8 +44,9 @@ static cs_result open_at(cs_ledger *ledger, const char *path, int lock_wait_ms, 
     if (sqlite3_db_readonly(ledger->file.db, "main") != 0) {
         return cs_fail(err, CS_CODE_LEDGER_WRITE, "the ledger may only be read by you; nothing can be added to it");
     }
+    int64_t version = 0;
     result = cs_ledger_migrate(&ledger->file, err);
-    if (result == CS_OK) result = cs_ledger_file_identify(&ledger->file, err);
+    if (result == CS_OK) result = cs_ledger_file_identify(&ledger->file, &version, err);
     if (result == CS_OK) result = cs_ledger_make_durable(&ledger->file, err);
     return result == CS_OK ? prepare(ledger, err) : result;
 }
@@ -63,6 +67,7 @@ cs_result cs_ledger_open(const char *path, int lock_wait_ms, cs_ledger **out, cs
 
 void cs_ledger_close(cs_ledger *ledger) {
     if (ledger == NULL) return;
+    cs_ledger_undo(ledger);
     (void)sqlite3_finalize(ledger->last);
     (void)sqlite3_finalize(ledger->insert);
     cs_ledger_file_close(&ledger->file);
@@ -109,16 +114,17 @@ static int bind_blob(sqlite3_stmt *insert, int index, cs_view bytes) {
 
 static int bind_row(sqlite3_stmt *insert, const cs_ledger_row *row) {
     const cs_view texts[] = {row->kind, row->daemon, row->code, row->detail};
-    const cs_view blobs[] = {row->request, row->response, row->envelope, row->describe_before, row->describe_after};
+    const cs_view blobs[] = {row->request, row->response,        row->envelope,
+                             row->link,    row->describe_before, row->describe_after};
     const cs_view digests[] = {row->record_sha256, row->previous_sha256, row->row_sha256};
     int rc = sqlite3_bind_int64(insert, 1, row->id);
     if (rc == SQLITE_OK) rc = sqlite3_bind_int64(insert, 2, row->added_unix_ms);
     for (int i = 0; rc == SQLITE_OK && i < 4; i++)
         rc = bind_text(insert, 3 + i, texts[i]);
-    for (int i = 0; rc == SQLITE_OK && i < 5; i++)
+    for (int i = 0; rc == SQLITE_OK && i < 6; i++)
         rc = bind_blob(insert, 7 + i, blobs[i]);
     for (int i = 0; rc == SQLITE_OK && i < 3; i++)
-        rc = bind_text(insert, 12 + i, digests[i]);
+        rc = bind_text(insert, 13 + i, digests[i]);
     return rc;
 }
 
@@ -143,23 +149,117 @@ static cs_result append_next(const cs_ledger *ledger, cs_ledger_row *row, cs_err
         return cs_fail(err, CS_CODE_INTERNAL, "the digest of the new entry can't be computed");
     }
     row->row_sha256 = cs_digest_view(&own);
-    result = insert_row(ledger, row, err);
-    return result == CS_OK ? cs_ledger_file_exec(&ledger->file, "COMMIT", "store the entry", err) : result;
+    return insert_row(ledger, row, err);
+}
+
+static cs_result begin(const cs_ledger *ledger, cs_error *err) {
+    return cs_ledger_file_exec(&ledger->file, "BEGIN IMMEDIATE", "add an entry", err);
+}
+
+static cs_result commit(const cs_ledger *ledger, cs_error *err) {
+    return cs_ledger_file_exec(&ledger->file, "COMMIT", "store the entry", err);
+}
+
+/* SQLite has ended the transaction by itself after some failures. */
+static void roll_back(const cs_ledger *ledger) {
+    if (sqlite3_get_autocommit(ledger->file.db) == 0) (void)sqlite3_exec(ledger->file.db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+/* One append by itself: a transaction of its own. */
+static cs_result append_alone(const cs_ledger *ledger, cs_ledger_row *row, cs_error *err) {
+    cs_result result = begin(ledger, err);
+    if (result == CS_OK) result = append_next(ledger, row, err);
+    if (result == CS_OK) result = commit(ledger, err);
+    if (result != CS_OK) roll_back(ledger);
+    return result;
+}
+
+/* Is the begun transaction there and whole? After some failures SQLite has ended it, and what followed would be
+ * stored by itself. */
+static cs_result need_begun(const cs_ledger *ledger, cs_error *err) {
+    if (ledger->begun && !ledger->spoilt && sqlite3_get_autocommit(ledger->file.db) == 0) return CS_OK;
+    return cs_fail(err, CS_CODE_INTERNAL,
+                   ledger->begun ? "something failed in this transaction of the ledger; it can only be undone"
+                                 : "no transaction of the ledger was begun");
 }
 
 cs_result cs_ledger_append(cs_ledger *ledger, const cs_ledger_row *row, int64_t *id, cs_error *err) {
     *id = 0;
     cs_ledger_row next = *row;
-    cs_result result = cs_ledger_row_check(&next, err);
-    if (result == CS_OK) result = cs_ledger_file_exec(&ledger->file, "BEGIN IMMEDIATE", "add an entry", err);
-    if (result == CS_OK) result = append_next(ledger, &next, err);
+    cs_result result = ledger->begun ? need_begun(ledger, err) : CS_OK;
+    if (result == CS_OK) result = cs_ledger_row_check(&next, err);
+    if (result == CS_OK) result = ledger->begun ? append_next(ledger, &next, err) : append_alone(ledger, &next, err);
     if (result == CS_OK) {
         *id = next.id;
         return CS_OK;
     }
-    if (sqlite3_get_autocommit(ledger->file.db) == 0) {
-        (void)sqlite3_exec(ledger->file.db, "ROLLBACK", NULL, NULL, NULL);
-    }
+    ledger->spoilt = ledger->begun;
     cs_error_where(err, "%s", ledger->path);
+    return result;
+}
+
+/* ---- several as one ------------------------------------------------------------------------------ */
+
+cs_result cs_ledger_begin(cs_ledger *ledger, cs_error *err) {
+    cs_result result = ledger->begun ? cs_fail(err, CS_CODE_INTERNAL, "a transaction of the ledger was begun already")
+                                     : begin(ledger, err);
+    if (result != CS_OK) {
+        cs_error_where(err, "%s", ledger->path);
+        return result;
+    }
+    ledger->begun = true;
+    ledger->spoilt = false;
+    return CS_OK;
+}
+
+cs_result cs_ledger_commit(cs_ledger *ledger, cs_error *err) {
+    cs_result result = need_begun(ledger, err);
+    if (result == CS_OK) result = commit(ledger, err);
+    if (result != CS_OK) {
+        ledger->spoilt = ledger->begun;
+        cs_error_where(err, "%s", ledger->path);
+        return result;
+    }
+    ledger->begun = false;
+    return CS_OK;
+}
+
+void cs_ledger_undo(cs_ledger *ledger) {
+    if (!ledger->begun) return;
+    roll_back(ledger);
+    ledger->begun = false;
+    ledger->spoilt = false;
+}
+
+typedef cs_result (*row_user)(void *user, const cs_ledger_row *row, cs_error *err);
+
+/* *named: the failure is one of the callback, which says by itself where it is. */
+static cs_result walk_rows(const cs_ledger *ledger, sqlite3_stmt *rows, row_user on_row, void *user, bool *named,
+                           cs_error *err) {
+    cs_ledger_place place = {.begun = false};
+    for (;;) {
+        int rc = sqlite3_step(rows);
+        if (rc == SQLITE_DONE) return CS_OK;
+        if (rc != SQLITE_ROW) return cs_ledger_file_fail(&ledger->file, rc, "read the entries", err);
+        cs_ledger_row row;
+        cs_result result = cs_ledger_row_take(rows, ledger->hash, &place, &row, err);
+        if (result != CS_OK) {
+            cs_error_where(err, "entry %lld", (long long)row.id);
+            return result;
+        }
+        result = on_row(user, &row, err);
+        *named = result != CS_OK;
+        if (result != CS_OK) return result;
+    }
+}
+
+cs_result cs_ledger_walk(cs_ledger *ledger, row_user on_row, void *user, cs_error *err) {
+    sqlite3_stmt *rows = NULL;
+    bool named = false;
+    cs_result result = need_begun(ledger, err);
+    if (result == CS_OK) result = cs_ledger_rows_prepare(&ledger->file, CS_LEDGER_VERSION, INT64_MIN, &rows, err);
+    if (result == CS_OK) result = walk_rows(ledger, rows, on_row, user, &named, err);
+    (void)sqlite3_finalize(rows);
+    if (result != CS_OK && !named) cs_error_where(err, "%s", ledger->path);
     return result;
 }

@@ -22,11 +22,26 @@ CS_MUST_CHECK cs_result cs_ledger_open(const char *path, int lock_wait_ms, cs_le
 void cs_ledger_close(cs_ledger *ledger);
 
 /* Append one row. Of `row`, the caller sets kind, added_unix_ms, daemon, code, detail, request,
- * response, envelope, describe_before, describe_after and record_sha256; id, previous_sha256 and
+ * response, envelope, link, describe_before, describe_after and record_sha256; id, previous_sha256 and
  * row_sha256 are set here. *id is the new row's, 0 on failure; a failed append leaves nothing behind.
  * CS_CODE_LEDGER_COLUMNS for a row that may not stand in a ledger, CS_CODE_LEDGER_ROW when the last row is
  * damaged; _LOCKED, _FULL, _WRITE, _CORRUPT. */
 CS_MUST_CHECK cs_result cs_ledger_append(cs_ledger *ledger, const cs_ledger_row *row, int64_t *id, cs_error *err);
+
+/* Several appends as one: between begin and commit every append is part of one transaction, nobody else can add, and
+ * nothing is durable before the commit. After a failed append or commit only the undoing is left. Whatever else is
+ * called then, a second begin, and a commit or walk without a begin are CS_CODE_INTERNAL, and store nothing.
+ * cs_ledger_undo does nothing outside of a begun transaction. */
+CS_MUST_CHECK cs_result cs_ledger_begin(cs_ledger *ledger, cs_error *err);
+CS_MUST_CHECK cs_result cs_ledger_commit(cs_ledger *ledger, cs_error *err);
+void cs_ledger_undo(cs_ledger *ledger);
+
+/* Walk the rows that are there, in order, within a begun transaction (only so is what was read still true when
+ * something is appended). Each row is checked as the reader of a ledger checks it, and borrowed for the callback; a
+ * result other than CS_OK ends the walk and is returned. */
+CS_MUST_CHECK cs_result cs_ledger_walk(cs_ledger *ledger,
+                                       cs_result (*on_row)(void *user, const cs_ledger_row *row, cs_error *err),
+                                       void *user, cs_error *err);
 
 /* When an append fails after a call was answered: keep what was to be appended in a new file
  * (0600, exclusive) beside the ledger, or else in the current folder, or else in TMPDIR. One bundle line for

@@ -94,32 +94,34 @@ static cs_result make_new(const cs_ledger_file *file, cs_error *err) {
     return result == CS_OK ? cs_ledger_file_exec(file, pragma, "make the tables of the ledger", err) : result;
 }
 
-/* Version 2 allows more kinds of entries, and SQLite can't change a table's checks: a new table takes the rows
- * as they are, before its triggers stand. The triggers of the old table go first, so that the copy is not
- * refused and no name is taken. */
-static cs_result upgrade_from_1(const cs_ledger_file *file, cs_error *err) {
-    static const char doing[] = "bring the ledger to version 2";
+/* Later versions allow more, and SQLite can't change a table's checks: a new table takes the rows as they are, before
+ * its triggers stand. The triggers of the old table go first, so that the copy is not refused and no name is
+ * taken. What the old table has no column for stays absent. */
+static cs_result upgrade(const cs_ledger_file *file, cs_error *err) {
+    static const char doing[] = "bring the ledger to the newest version";
+/* Those of versions 1 and 2 alike. */
 #define COLUMNS                                                                                                        \
     "id, added_unix_ms, kind, record_sha256, previous_sha256, row_sha256, code, daemon, detail, envelope, "            \
     "describe_before, describe_after, request, response"
+    int64_t version = 0;
     int64_t lost = 0;
-    /* Only what is exactly a ledger of version 1 becomes one of version 2. */
-    cs_result result = cs_ledger_file_identify(file, err);
+    /* Only what is exactly a ledger of its version becomes one of the newest. */
+    cs_result result = cs_ledger_file_identify(file, &version, err);
     if (result == CS_OK)
         result = cs_ledger_file_exec(file,
                                      "DROP TRIGGER entry_update; DROP TRIGGER entry_delete; DROP TRIGGER entry_insert;"
-                                     "ALTER TABLE entry RENAME TO entry_1",
+                                     "ALTER TABLE entry RENAME TO entry_old",
                                      doing, err);
     if (result == CS_OK) result = cs_ledger_file_exec(file, cs_ledger_schema[0], doing, err);
     if (result == CS_OK)
         result = cs_ledger_file_exec(
-            file, "INSERT INTO entry (" COLUMNS ") SELECT " COLUMNS " FROM entry_1 ORDER BY id", doing, err);
+            file, "INSERT INTO entry (" COLUMNS ") SELECT " COLUMNS " FROM entry_old ORDER BY id", doing, err);
     if (result == CS_OK)
-        result = cs_ledger_file_number(file, "SELECT (SELECT count(*) FROM entry_1) - (SELECT count(*) FROM entry)",
+        result = cs_ledger_file_number(file, "SELECT (SELECT count(*) FROM entry_old) - (SELECT count(*) FROM entry)",
                                        &lost, err);
     if (result == CS_OK && lost != 0)
         result = cs_fail(err, CS_CODE_LEDGER_CORRUPT, "can't %s: entries would be lost; it stays as it is", doing);
-    if (result == CS_OK) result = cs_ledger_file_exec(file, "DROP TABLE entry_1", doing, err);
+    if (result == CS_OK) result = cs_ledger_file_exec(file, "DROP TABLE entry_old", doing, err);
     for (const char *const *sql = cs_ledger_schema + 1; result == CS_OK && *sql != NULL; sql++)
         result = cs_ledger_file_exec(file, *sql, doing, err);
     return result;
@@ -143,7 +145,7 @@ static cs_result read_version(const cs_ledger_file *file, const char *empty, int
 
 /* Version 0 is an empty file. */
 static cs_result migrate_from(const cs_ledger_file *file, int64_t version, cs_error *err) {
-    cs_result result = version == 0 ? make_new(file, err) : upgrade_from_1(file, err);
+    cs_result result = version == 0 ? make_new(file, err) : upgrade(file, err);
     if (result != CS_OK) return result;
     char pragma[64];
     (void)sqlite3_snprintf(sizeof pragma, pragma, "PRAGMA user_version = %d", CS_LEDGER_VERSION);

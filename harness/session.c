@@ -43,6 +43,11 @@ static cs_result take_id(cs_session *session, cs_error *err) {
     return cs_fail(err, CS_CODE_NO_MEMORY, "no locked memory for the session's id; the session expires by itself");
 }
 
+/* A daemon may put the id anywhere into its answers, and a check quotes what it finds there. */
+static void hide_id(const cs_session *session, cs_run_report *report) {
+    if (session->id != NULL) cs_error_blot(&report->err, cs_view_of(session->id));
+}
+
 static void forget_id(cs_session *session) {
     sodium_free(session->id); /* wipes; NULL is fine */
     session->id = NULL;
@@ -58,6 +63,7 @@ static cs_result send_close(const cs_session *session, cs_outcome *outcome) {
 /* ---- opening ------------------------------------------------------------------------------------- */
 
 static void keep_finding_of(const cs_session *session, cs_run_report *report) {
+    hide_id(session, report);
     cs_ledger_row row = cs_keep_row(&session->options);
     row.describe_before = cs_buf_view(&session->opening.before.bytes);
     row.describe_after = cs_buf_view(&report->after.bytes);
@@ -84,9 +90,9 @@ static cs_result reject(cs_session *session, cs_result result) {
         bool closed = send_close(session, &outcome) == CS_OK;
         cs_error_also(&report->err, "; the session was %s", closed ? "closed again" : "left to expire");
         cs_outcome_free(&outcome);
-        forget_id(session);
     }
     keep_finding_of(session, report);
+    forget_id(session);
     return result;
 }
 
@@ -136,6 +142,7 @@ static cs_ledger_row row_of(const cs_session *session, const cs_run_report *repo
 }
 
 static void keep_finding(cs_session *session, cs_run_report *report, cs_view response) {
+    hide_id(session, report);
     cs_ledger_row row = row_of(session, report);
     if (response.len > 0) row.response = response;
     cs_keep_finding(&session->options, row, report);
@@ -332,7 +339,6 @@ static cs_result sign_close(const cs_session *session, const cs_checked_close *c
 static cs_result close_steps(cs_session *session, cs_run_report *report) {
     if (session->id == NULL) return cs_fail(&report->err, CS_CODE_SESSION_STOPPED, "there is no session to close");
     cs_result result = send_close(session, &report->outcome);
-    forget_id(session);
     report->ran = report->outcome.state != CS_CALL_UNSENT;
     if (result != CS_OK) {
         report->err = report->outcome.err;
@@ -350,5 +356,7 @@ static cs_result close_steps(cs_session *session, cs_run_report *report) {
 
 cs_result cs_session_finish(cs_session *session, cs_run_report *report) {
     cs_keep_begin(report, NULL);
-    return cs_keep_end(report, close_steps(session, report));
+    cs_result result = cs_keep_end(report, close_steps(session, report));
+    forget_id(session);
+    return result;
 }

@@ -19,6 +19,16 @@ static bool is_checked_close(const cs_checked_close *close) {
            strcmp(close->close.last_record_sha256, chain->last.hex) == 0;
 }
 
+/* The same for a link: a line's place, and either the entry that stands there or what the checkpoint counts. */
+static bool is_link(const cs_bundle_link *link) {
+    bool first = link->index == 1;
+    bool placed = link->index >= 1 && (first ? link->previous_sha256[0] == '\0'
+                                             : cs_is_hex(cs_view_of(link->previous_sha256), CS_SHA256_HEX));
+    if (!placed) return false;
+    if (link->checkpoint) return !first && link->entry_sha256[0] == '\0' && link->lines == link->index - 1;
+    return link->lines == 0 && cs_is_hex(cs_view_of(link->entry_sha256), CS_SHA256_HEX);
+}
+
 /* With all the memory it may use set aside first, building the payload can only fail for its length. */
 static cs_result make_room(cs_buf *payload, cs_error *err) {
     if (cs_buf_reserve(payload, CS_MAX_STATEMENT_BYTES)) return CS_OK;
@@ -64,5 +74,14 @@ cs_result cs_sign_close(const cs_key *key, const cs_checked_close *close, cs_buf
     cs_result result = make_room(&payload, err);
     if (result != CS_OK) return result;
     if (!cs_statement_close(&close->close, &payload)) return too_long(err);
+    return sign_payload(key, cs_buf_view(&payload), envelope, err);
+}
+
+cs_result cs_sign_link(const cs_key *key, const cs_bundle_link *link, cs_buf *envelope, cs_error *err) {
+    if (!is_link(link)) return cs_fail(err, CS_CODE_INTERNAL, "only the link of a line in its place can be signed");
+    CS_AUTO_BUF payload = CS_BUF_INIT(CS_MAX_STATEMENT_BYTES);
+    cs_result result = make_room(&payload, err);
+    if (result != CS_OK) return result;
+    if (!cs_statement_link(link, &payload)) return too_long(err);
     return sign_payload(key, cs_buf_view(&payload), envelope, err);
 }

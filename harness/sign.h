@@ -8,6 +8,7 @@
 
 #include "harness/key.h"
 #include "records/session.h"
+#include "records/statement.h"
 
 /* Append the envelope over the run-record statement of a run that passed every check, or of a session call
  * without an answer whose record did. */
@@ -16,5 +17,8 @@ CS_MUST_CHECK cs_result cs_sign_run(const cs_key *key, const cs_checked_run *run
 /* Append the envelope over the session-close statement of a close that agrees with its chain. */
 CS_MUST_CHECK cs_result cs_sign_close(const cs_key *key, const cs_checked_close *close, cs_buf *envelope,
                                       cs_error *err);
+
+/* Append the envelope over the bundle-link statement of a line that was verified. */
+CS_MUST_CHECK cs_result cs_sign_link(const cs_key *key, const cs_bundle_link *link, cs_buf *envelope, cs_error *err);
 
 #endif

@@ -1,5 +1,7 @@
 #include "records/check.h"
 
+#include <string.h>
+
 #include "records/digest.h"
 #include "records/request.h"
 #include "records/wire.h"
@@ -50,12 +52,31 @@ static cs_result check_record_present(const checker *c) {
     return cs_fail(c->err, CS_CODE_RECORD_MISSING, "there is no record, so nothing states what ran");
 }
 
+/* The one version that a record of this protocol may have; 0: none. A protocol that is not known here may state
+ * anything in its records, so none of them is believed. */
+static uint32_t version_of(uint32_t protocol, bool answered) {
+    if (protocol < 2) return answered ? 1 : 0;
+    if (protocol < 4) return answered ? 2 : 3;
+    return protocol == 4 ? 4 : 0;
+}
+
 static cs_result check_version(const checker *c) {
-    uint32_t expected = c->request->protocol >= 2 ? 2 : 1;
-    if (c->record->version == expected) return CS_OK;
+    uint32_t protocol = c->request->protocol;
+    bool answered = c->response != NULL;
+    uint32_t expected = version_of(protocol, answered);
+    if (expected != 0 && c->record->version == expected) return CS_OK;
+    if (protocol > CS_PROTOCOL)
+        return cs_fail(c->err, CS_CODE_RECORD_VERSION,
+                       "the record has version %u, and which version protocol %u requires is not known here, where "
+                       "%u is the highest protocol",
+                       c->record->version, protocol, CS_PROTOCOL);
+    if (expected == 0)
+        return cs_fail(c->err, CS_CODE_RECORD_VERSION,
+                       "the record has version %u, and protocol %u has no record of an unanswered call",
+                       c->record->version, protocol);
     return cs_fail(c->err, CS_CODE_RECORD_VERSION,
-                   "the record has version %u, and an answered call of protocol %u has version %u", c->record->version,
-                   c->request->protocol, expected);
+                   "the record has version %u, and an %s call of protocol %u has version %u", c->record->version,
+                   answered ? "answered" : "unanswered", protocol, expected);
 }
 
 /* The digest of version 1 covers neither field, so what stood there could be anything. */
@@ -102,6 +123,45 @@ static cs_result check_isolation(const checker *c) {
 static cs_result check_environment(const checker *c) {
     return check_equal(c, CS_CODE_ENVIRONMENT_MISMATCH, "the record names another environment than the response",
                        cs_bytes_view(&c->response->environment), cs_bytes_view(&c->record->environment));
+}
+
+static bool all_of(cs_view text, bool (*allowed)(uint8_t c)) {
+    for (size_t i = 0; i < text.len; i++)
+        if (!allowed(text.ptr[i])) return false;
+    return true;
+}
+
+static bool in_kind(uint8_t c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+}
+
+static bool in_name(uint8_t c) {
+    return in_kind(c) || (c >= 'A' && c <= 'Z') || c == '.' || c == '_' || c == ':';
+}
+
+/* A kind, a colon and a name: [a-z][a-z0-9-]{0,31}:[A-Za-z0-9._:-]{1,127}. */
+static bool is_instance(cs_view text) {
+    const uint8_t *colon = text.len > 0 ? memchr(text.ptr, ':', text.len) : NULL;
+    if (colon == NULL) return false;
+    cs_view kind = cs_view_bytes(text.ptr, (size_t)(colon - text.ptr));
+    cs_view name = cs_view_bytes(colon + 1, text.len - kind.len - 1);
+    if (kind.len < 1 || kind.len > 32 || name.len < 1 || name.len > 127) return false;
+    return kind.ptr[0] >= 'a' && kind.ptr[0] <= 'z' && all_of(kind, in_kind) && all_of(name, in_name);
+}
+
+/* The digests of the versions before 4 do not cover it, so what stood there could be anything. An unanswered call has
+ * no response that could repeat it. */
+static cs_result check_instance(const checker *c) {
+    cs_view instance = cs_bytes_view(&c->record->instance);
+    if (c->record->version < 4 && instance.len > 0)
+        return cs_fail(c->err, CS_CODE_INSTANCE_MISMATCH,
+                       "a version %u record has an instance, which its digest does not cover", c->record->version);
+    if (instance.len > 0 && !is_instance(instance))
+        return cs_fail_differs(c->err, CS_CODE_INSTANCE_MISMATCH, "the record's instance is no reference to a sandbox",
+                               cs_view_of("a kind, a colon and a name, as in k8s-pod-uid:1b2c"), instance);
+    if (c->response == NULL) return CS_OK;
+    return check_equal(c, CS_CODE_INSTANCE_MISMATCH, "the record names another instance than the response",
+                       cs_bytes_view(&c->response->instance), instance);
 }
 
 static cs_result check_software(const checker *c) {
@@ -226,10 +286,10 @@ static cs_result check_drift(const checker *c, const cs_call *call) {
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
 static check_fn *const run_table[] = {
-    check_floor_known,     check_rule_form,        check_record_present, check_version,
-    check_software_fields, check_not_unanswered,   check_request_digest, check_result_digest,
-    check_provider,        check_isolation,        check_environment,    check_software,
-    check_rule_id,         check_software_allowed, check_record_digest,  check_tier,
+    check_floor_known,    check_rule_form,      check_record_present, check_version,  check_software_fields,
+    check_not_unanswered, check_request_digest, check_result_digest,  check_provider, check_isolation,
+    check_environment,    check_instance,       check_software,       check_rule_id,  check_software_allowed,
+    check_record_digest,  check_tier,
 };
 
 static cs_result check_answered(const checker *c, const cs_call *call) {
@@ -256,14 +316,6 @@ cs_result cs_check_run(const cs_call *call, cs_sha256 *hash, cs_checked_run *out
 
 /* ---- a call without an answer --------------------------------------------------------------------- */
 
-static cs_result check_version_unanswered(const checker *c) {
-    if (c->record->version == 3 && c->request->protocol >= 2) return CS_OK;
-    return cs_fail(c->err, CS_CODE_RECORD_VERSION,
-                   "the record has version %u and the request protocol %u; an unanswered call has version 3, "
-                   "from protocol 2 on",
-                   c->record->version, c->request->protocol);
-}
-
 static cs_result check_unanswered_code(const checker *c) {
     cs_view code = cs_bytes_view(&c->record->unanswered);
     if (cs_connect_parse(code) != CS_CONNECT_NONE) return CS_OK;
@@ -277,9 +329,9 @@ static cs_result check_no_result(const checker *c) {
 }
 
 static check_fn *const unanswered_table[] = {
-    check_floor_known,      check_rule_form,      check_record_present, check_version_unanswered,
-    check_unanswered_code,  check_request_digest, check_no_result,      check_rule_id,
-    check_software_allowed, check_record_digest,  check_tier,
+    check_floor_known,     check_rule_form,        check_record_present, check_version,
+    check_unanswered_code, check_request_digest,   check_no_result,      check_instance,
+    check_rule_id,         check_software_allowed, check_record_digest,  check_tier,
 };
 
 cs_result cs_check_unanswered(const cs_run_request *request, const cs_run_record *record, cs_sha256 *hash,

@@ -43,8 +43,8 @@ typedef struct cs_checked_run {
 /* Run every check of a single run; the first failure ends with its code, and *out is zeroed. */
 CS_MUST_CHECK cs_result cs_check_run(const cs_call *call, cs_sha256 *hash, cs_checked_run *out, cs_error *err);
 
-/* A stored session call that got no answer: version 3, empty result, `unanswered` one of the 16
- * Connect codes, request digest, rule id, own digest, tier and floor. */
+/* A stored session call that got no answer: version 3 or, in protocol 4, 4; empty result, `unanswered` one of
+ * the 16 Connect codes, request digest, instance, rule id, own digest, tier and floor. */
 CS_MUST_CHECK cs_result cs_check_unanswered(const cs_run_request *request, const cs_run_record *record,
                                             cs_sha256 *hash, cs_checked_run *out, cs_error *err);
 

@@ -89,23 +89,53 @@ static void feed_request(cs_sha256 *hash, const cs_run_request *request) {
 
 /* ---- results -------------------------------------------------------------------------------------- */
 
+/* What a script, a cell and a step of a project have in common, in the order of their digests. */
+typedef struct output {
+    int32_t exit_code;
+    bool timed_out;
+    const ProtobufCBinaryData *out;
+    const ProtobufCBinaryData *err;
+    bool out_truncated;
+    bool err_truncated;
+} output;
+
+typedef struct output_names {
+    const char *exit_code, *timed_out, *out, *err, *out_truncated, *err_truncated;
+} output_names;
+
+static const output_names plain_names = {"exit_code", "timed_out",        "stdout",
+                                         "stderr",    "stdout_truncated", "stderr_truncated"};
+static const output_names step_names = {"step_exit_code", "step_timed_out",        "step_stdout",
+                                        "step_stderr",    "step_stdout_truncated", "step_stderr_truncated"};
+
+static void feed_output(cs_sha256 *hash, const output_names *names, const output *from) {
+    cs_canonical_i64(hash, names->exit_code, from->exit_code);
+    cs_canonical_bool(hash, names->timed_out, from->timed_out);
+    feed_bytes(hash, names->out, from->out);
+    feed_bytes(hash, names->err, from->err);
+    cs_canonical_bool(hash, names->out_truncated, from->out_truncated);
+    cs_canonical_bool(hash, names->err_truncated, from->err_truncated);
+}
+
 static void feed_javascript_result(cs_sha256 *hash, const Plimsoll__V1__JavaScriptResult *result) {
-    cs_canonical_i64(hash, "exit_code", result->exit_code);
-    cs_canonical_bool(hash, "timed_out", result->timed_out != 0);
-    feed_bytes(hash, "stdout", &result->stdout);
-    feed_bytes(hash, "stderr", &result->stderr);
-    cs_canonical_bool(hash, "stdout_truncated", result->stdout_truncated != 0);
-    cs_canonical_bool(hash, "stderr_truncated", result->stderr_truncated != 0);
+    feed_output(hash, &plain_names,
+                &(output){result->exit_code, result->timed_out != 0, &result->stdout, &result->stderr,
+                          result->stdout_truncated != 0, result->stderr_truncated != 0});
+}
+
+static void feed_cell_result(cs_sha256 *hash, const Plimsoll__V1__CellResult *result) {
+    feed_output(hash, &plain_names,
+                &(output){result->exit_code, result->timed_out != 0, &result->stdout, &result->stderr,
+                          result->stdout_truncated != 0, result->stderr_truncated != 0});
+    cs_canonical_bool(hash, "interpreter_started", result->interpreter_started != 0);
+    cs_canonical_bool(hash, "interpreter_ended", result->interpreter_ended != 0);
 }
 
 static void feed_step_result(cs_sha256 *hash, const Plimsoll__V1__StepResult *step) {
     feed_bytes(hash, "step_command", &step->command);
-    cs_canonical_i64(hash, "step_exit_code", step->exit_code);
-    cs_canonical_bool(hash, "step_timed_out", step->timed_out != 0);
-    feed_bytes(hash, "step_stdout", &step->stdout);
-    feed_bytes(hash, "step_stderr", &step->stderr);
-    cs_canonical_bool(hash, "step_stdout_truncated", step->stdout_truncated != 0);
-    cs_canonical_bool(hash, "step_stderr_truncated", step->stderr_truncated != 0);
+    feed_output(hash, &step_names,
+                &(output){step->exit_code, step->timed_out != 0, &step->stdout, &step->stderr,
+                          step->stdout_truncated != 0, step->stderr_truncated != 0});
 }
 
 static void feed_project_result(cs_sha256 *hash, const Plimsoll__V1__ProjectResult *result) {
@@ -135,17 +165,6 @@ static void feed_module_result(cs_sha256 *hash, const Plimsoll__V1__ModuleResult
     }
 }
 
-static void feed_cell_result(cs_sha256 *hash, const Plimsoll__V1__CellResult *result) {
-    cs_canonical_i64(hash, "exit_code", result->exit_code);
-    cs_canonical_bool(hash, "timed_out", result->timed_out != 0);
-    feed_bytes(hash, "stdout", &result->stdout);
-    feed_bytes(hash, "stderr", &result->stderr);
-    cs_canonical_bool(hash, "stdout_truncated", result->stdout_truncated != 0);
-    cs_canonical_bool(hash, "stderr_truncated", result->stderr_truncated != 0);
-    cs_canonical_bool(hash, "interpreter_started", result->interpreter_started != 0);
-    cs_canonical_bool(hash, "interpreter_ended", result->interpreter_ended != 0);
-}
-
 static void feed_result(cs_sha256 *hash, const cs_run_response *response) {
     cs_canonical_domain(hash, RESULT_DOMAIN);
     cs_canonical_text(hash, "kind", cs_response_kind(response));
@@ -169,13 +188,14 @@ static void feed_result(cs_sha256 *hash, const cs_run_response *response) {
 
 /* ---- records -------------------------------------------------------------------------------------- */
 
-/* The version is one of the three. */
+/* The version is one that has a domain. */
 static void feed_record(cs_sha256 *hash, const cs_run_record *record) {
-    static const char *const domains[] = {[1] = RECORD_DOMAIN "1", [2] = RECORD_DOMAIN "2", [3] = RECORD_DOMAIN "3"};
+    static const char *const domains[] = {
+        [1] = RECORD_DOMAIN "1", [2] = RECORD_DOMAIN "2", [3] = RECORD_DOMAIN "3", [4] = RECORD_DOMAIN "4"};
     cs_canonical_domain(hash, domains[record->version]);
     feed_bytes(hash, "request_sha256", &record->request_sha256);
     feed_bytes(hash, "result_sha256", &record->result_sha256);
-    if (record->version == 3) feed_bytes(hash, "unanswered", &record->unanswered);
+    if (record->version >= 3) feed_bytes(hash, "unanswered", &record->unanswered);
     feed_bytes(hash, "provider", &record->provider);
     feed_bytes(hash, "isolation", &record->isolation);
     feed_bytes(hash, "environment", &record->environment);
@@ -184,6 +204,7 @@ static void feed_record(cs_sha256 *hash, const cs_run_record *record) {
         feed_bytes(hash, "software_identity", &record->software_identity);
         feed_bytes(hash, "software_rule_id", &record->software_rule_id);
     }
+    if (record->version >= 4) feed_bytes(hash, "instance", &record->instance);
     cs_canonical_i64(hash, "started_unix_ms", record->started_unix_ms);
     cs_canonical_i64(hash, "ended_unix_ms", record->ended_unix_ms);
     feed_bytes(hash, "session", &record->session);
@@ -210,9 +231,9 @@ cs_result cs_digest_result_with(cs_sha256 *hash, const cs_run_response *response
 
 cs_result cs_digest_record_with(cs_sha256 *hash, const cs_run_record *record, cs_digest *out, cs_error *err) {
     *out = (cs_digest){.hex = ""};
-    if (record->version < 1 || record->version > 3)
-        return cs_fail(err, CS_CODE_RECORD_VERSION, "the record has version %u; versions 1, 2 and 3 are known",
-                       (unsigned)record->version);
+    if (record->version < 1 || record->version > CS_RECORD_VERSION)
+        return cs_fail(err, CS_CODE_RECORD_VERSION, "the record has version %u; versions 1 to %u are known",
+                       (unsigned)record->version, CS_RECORD_VERSION);
     feed_record(hash, record);
     return finish(hash, out, err);
 }

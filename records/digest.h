@@ -11,8 +11,11 @@
 CS_MUST_CHECK cs_result cs_digest_request(const cs_run_request *request, cs_digest *out, cs_error *err);
 /* Result: the oneof only; durations and advice are left out. */
 CS_MUST_CHECK cs_result cs_digest_result(const cs_run_response *response, cs_digest *out, cs_error *err);
-/* Record: versions 1, 2 and 3; any other version fails with CS_CODE_RECORD_VERSION. record_sha256
- * itself is not read. */
+/* The newest version of a record. */
+#define CS_RECORD_VERSION 4u
+
+/* Record: versions 1 to 4; any other version fails with CS_CODE_RECORD_VERSION. record_sha256 itself is not
+ * read. */
 CS_MUST_CHECK cs_result cs_digest_record(const cs_run_record *record, cs_digest *out, cs_error *err);
 
 /* software_rule_id of a rule, appended: "", "exact:<identity>" or "approved:sha256:<hex>". The rule

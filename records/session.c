@@ -215,7 +215,8 @@ cs_result cs_session_check_open(const cs_open_session_request *terms, const cs_o
                        id.len, CS_SESSION_ID_DIGITS);
     cs_session_chain opened = {.provider = cs_bytes_view(&response->sandbox),
                                .isolation = cs_bytes_view(&response->isolation),
-                               .policy = cs_bytes_view(&described->policy)};
+                               .policy = cs_bytes_view(&described->policy),
+                               .software = cs_bytes_view(&response->software_identity)};
     cs_result result = cs_session_fingerprint(id, &opened.session, err);
     if (result == CS_OK) result = check_opened(terms, &opened, response, described, err);
     if (result == CS_OK) *chain = opened;
@@ -247,6 +248,10 @@ cs_result cs_session_check_next(const cs_session_chain *chain, const cs_run_reco
     if (result == CS_OK)
         result = check_equal(CS_CODE_POLICY_DRIFT, "the record states another policy than the daemon described",
                              chain->policy, cs_bytes_view(&record->policy), err);
+    if (result == CS_OK && record->unanswered.len > 0)
+        result = check_equal(CS_CODE_SOFTWARE_MISMATCH,
+                             "the record of an unanswered call names other software than the session had when opened",
+                             chain->software, cs_bytes_view(&record->software_identity), err);
     return result;
 }
 

@@ -45,9 +45,10 @@ typedef struct cs_session_chain {
     cs_digest session;  /* fingerprint: SHA-256 of the id */
     uint64_t calls;     /* sequence of the newest call; 0 before the first */
     cs_digest last;     /* record digest of the newest call; empty before the first */
-    cs_view provider;   /* as at the opening; these three borrow from its answer and from Describe */
+    cs_view provider;   /* as at the opening; these four borrow from its answer and from Describe */
     cs_view isolation;
     cs_view policy;
+    cs_view software;
 } cs_session_chain;
 
 /* A close that agrees with its chain. Only cs_session_check_close makes one, and only such a one is signed. */
@@ -67,7 +68,8 @@ CS_MUST_CHECK cs_result cs_session_check_open(const cs_open_session_request *ter
 
 /* Is this record, which passed by itself, the next of the chain? Its fingerprint (session-fingerprint),
  * sequence = calls + 1 (chain-sequence), previous = last (chain-previous), and provider, tier and policy as at
- * the opening. */
+ * the opening; of an unanswered call, which has no response that could repeat it, also the software
+ * (software-mismatch). */
 CS_MUST_CHECK cs_result cs_session_check_next(const cs_session_chain *chain, const cs_run_record *record,
                                               cs_error *err);
 /* The chain goes on to that record. */

@@ -26,6 +26,7 @@ static const cs_member record_members[] = {
     {"sequence", CS_FORM_U64, false, RECORD(sequence)},
     {"previous_sha256", CS_FORM_MAYBE_DIGEST, false, RECORD(previous_sha256)},
     {"unanswered", CS_FORM_TEXT, true, RECORD(unanswered)},
+    {"instance", CS_FORM_TEXT, true, RECORD(instance)},
     {"record_sha256", CS_FORM_DIGEST, false, RECORD(record_sha256)},
 };
 

@@ -40,7 +40,7 @@ typedef struct cs_statement {
 } cs_statement;
 
 /* Append the payload. The record's record_sha256 is the subject; `close.session` and the link's
- * entry digest (a checkpoint's previous digest) likewise. Text must be UTF-8. */
+ * entry digest (a checkpoint's previous digest; empty on line 1) likewise. Text must be UTF-8. */
 CS_MUST_CHECK bool cs_statement_record(const cs_run_record *record, cs_buf *out);
 CS_MUST_CHECK bool cs_statement_close(const cs_session_close *close, cs_buf *out);
 CS_MUST_CHECK bool cs_statement_link(const cs_bundle_link *link, cs_buf *out);

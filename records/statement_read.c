@@ -199,14 +199,18 @@ static cs_result read_type(reader *r) {
                            cs_view_of(CS_STATEMENT_TYPE), type);
 }
 
+static cs_result fail_digest(const reader *r) {
+    return fail_member(r, CS_CODE_STATEMENT_SUBJECT, "subject[0].digest.sha256",
+                       "64 lowercase hexadecimal digits were expected, and something else found");
+}
+
 static cs_result read_digest(reader *r, heading *head) {
     cs_view digest = {0};
     cs_result result = take_first(r, "sha256");
     if (result == CS_OK) result = read_text(r, &digest);
     if (result != CS_OK) return result;
-    if (!cs_is_hex(digest, CS_SHA256_HEX))
-        return fail_member(r, CS_CODE_STATEMENT_SUBJECT, "subject[0].digest.sha256",
-                           "64 lowercase hexadecimal digits were expected, and something else found");
+    /* Whether it may be empty shows when the predicate is read. */
+    if (digest.len > 0 && !cs_is_hex(digest, CS_SHA256_HEX)) return fail_digest(r);
     keep_text(digest, head->digest, sizeof head->digest);
     return take_mark(r, '}');
 }
@@ -281,7 +285,15 @@ static cs_result check_link(const reader *r, const cs_bundle_link *link) {
     return CS_OK;
 }
 
+/* The checkpoint on the first line of a bundle: no line stands before it, so its subject is no digest. */
+static bool is_first_checkpoint(const cs_statement *statement) {
+    const cs_bundle_link *link = &statement->link;
+    return statement->kind == CS_STATEMENT_LINK && link->checkpoint && link->index == 1 && link->lines == 0 &&
+           link->previous_sha256[0] == '\0';
+}
+
 static cs_result check_subject(const reader *r, const heading *head, const cs_statement *statement) {
+    if (head->digest[0] == '\0' && !is_first_checkpoint(statement)) return fail_digest(r);
     if (!cs_view_is(cs_view_of(head->name), head->predicate->subject))
         return cs_fail_differs(r->err, CS_CODE_STATEMENT_SUBJECT, "the statement has a subject of another name",
                                cs_view_of(head->predicate->subject), cs_view_of(head->name));

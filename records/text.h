@@ -33,7 +33,8 @@ CS_MUST_CHECK bool cs_base64_append(cs_buf *out, cs_view bytes);
 /* Canonical only: right length, padding, zero trailing bits. False otherwise or when out is full;
  * `out` is then unchanged. */
 CS_MUST_CHECK bool cs_base64_decode(cs_view text, cs_buf *out);
-/* As other programs write it: standard or URL-safe alphabet, padded or not. */
+/* As other programs write it: standard or URL-safe alphabet, padded or not. Both take no memory when `out` has
+ * room for three quarters of the text, so that a false is then about the text. */
 CS_MUST_CHECK bool cs_base64_decode_lax(cs_view text, cs_buf *out);
 
 /* Append `bytes` so that no terminal or log line can be steered by it: printable UTF-8 stays,

@@ -1,16 +1,12 @@
 #include "records/wire.h"
 
-#include <jansson.h>
 #include <string.h>
 
 #include "records/compactjson.h"
 #include "records/text.h"
 
 #define NOT_DISPATCHED_TYPE "plimsoll.v1.NotDispatched"
-#define SESSION_ENDED_TYPE "plimsoll.v1.SessionEnded"
-#define UNANSWERED_TYPE "plimsoll.v1.UnansweredCall"
 #define MAX_DETAIL_BYTES 4096u
-#define MAX_RECORD_DETAIL_BYTES 65536u
 
 /* ---- codes ---------------------------------------------------------------------------------------- */
 
@@ -173,103 +169,4 @@ bool cs_connect_error_write(cs_connect_code code, const char *message, cs_reason
                 (reason == REASON(UNSPECIFIED) || write_detail(reason, out)) && cs_buf_byte(out, '}');
     if (!good) out->len = before;
     return good;
-}
-
-/* ---- reading an error ----------------------------------------------------------------------------- */
-
-static cs_view string_member(const json_t *object, const char *name) {
-    const json_t *value = json_object_get(object, name);
-    return json_is_string(value) ? cs_view_bytes(json_string_value(value), json_string_length(value))
-                                 : cs_view_bytes(NULL, 0);
-}
-
-/* The name of a type without what stands before its last '/'. */
-static cs_view bare_type(cs_view type) {
-    const uint8_t *slash = type.len == 0 ? NULL : memrchr(type.ptr, '/', type.len);
-    if (slash == NULL) return type;
-    size_t skipped = (size_t)(slash + 1 - type.ptr);
-    return cs_view_bytes(slash + 1, type.len - skipped);
-}
-
-/* The message in a detail of this type; NULL when it is of another, or does not decode. */
-static ProtobufCMessage *decode_detail(const json_t *detail, const char *name, const ProtobufCMessageDescriptor *type,
-                                       size_t max) {
-    if (!cs_view_is(bare_type(string_member(detail, "type")), name)) return NULL;
-    if (!json_is_string(json_object_get(detail, "value"))) return NULL;
-    CS_AUTO_BUF binary = CS_BUF_INIT(max);
-    if (!cs_base64_decode_lax(string_member(detail, "value"), &binary)) return NULL;
-
-    ProtobufCMessage *message = NULL;
-    return cs_message_decode(type, cs_buf_view(&binary), &message, NULL) == CS_OK ? message : NULL;
-}
-
-/* Is this a NotDispatched detail that decodes? Then it is the mark. */
-static void read_mark(const json_t *detail, cs_connect_error *out) {
-    ProtobufCMessage *message =
-        decode_detail(detail, NOT_DISPATCHED_TYPE, &plimsoll__v1__not_dispatched__descriptor, MAX_DETAIL_BYTES);
-    if (message == NULL) return;
-    out->marked = true;
-    out->reason = ((const Plimsoll__V1__NotDispatched *)message)->reason;
-    cs_message_free(message);
-}
-
-static void read_end(const json_t *detail, cs_connect_error *out) {
-    ProtobufCMessage *message =
-        decode_detail(detail, SESSION_ENDED_TYPE, &plimsoll__v1__session_ended__descriptor, MAX_RECORD_DETAIL_BYTES);
-    if (message == NULL) return;
-    const Plimsoll__V1__SessionEnded *ended = (const Plimsoll__V1__SessionEnded *)message;
-    cs_view text = cs_utf8_cut(cs_bytes_view(&ended->detail), CS_MAX_ERROR_MESSAGE);
-    out->ended = cs_buf_append(&out->end_detail, text.ptr, text.len);
-    out->end = ended->reason;
-    cs_message_free(message);
-}
-
-static void read_unanswered(const json_t *detail, cs_connect_error *out) {
-    ProtobufCMessage *message =
-        decode_detail(detail, UNANSWERED_TYPE, &plimsoll__v1__unanswered_call__descriptor, MAX_RECORD_DETAIL_BYTES);
-    if (message == NULL) return;
-    Plimsoll__V1__UnansweredCall *call = (Plimsoll__V1__UnansweredCall *)message;
-    out->unanswered = call->record;
-    call->record = NULL;
-    cs_message_free(message);
-}
-
-/* The first detail of each type that decodes counts. */
-static void read_details(const json_t *details, cs_connect_error *out) {
-    size_t count = json_array_size(details);
-    for (size_t i = 0; i < count; i++) {
-        const json_t *detail = json_array_get(details, i);
-        if (!out->marked) read_mark(detail, out);
-        if (!out->ended) read_end(detail, out);
-        if (out->unanswered == NULL) read_unanswered(detail, out);
-    }
-}
-
-static bool read_error(const json_t *body, cs_connect_error *out) {
-    const json_t *message = json_object_get(body, "message");
-    out->code = cs_connect_parse(string_member(body, "code"));
-    if (out->code == CS_CONNECT_NONE || (message != NULL && !json_is_string(message))) return false;
-    cs_view text = cs_utf8_cut(string_member(body, "message"), CS_MAX_ERROR_MESSAGE);
-    if (!cs_buf_append(&out->message, text.ptr, text.len)) return false;
-    read_details(json_object_get(body, "details"), out);
-    return true;
-}
-
-bool cs_connect_error_read(cs_view body, cs_connect_error *out) {
-    *out = (cs_connect_error){.message = CS_BUF_INIT(CS_MAX_ERROR_MESSAGE),
-                              .end_detail = CS_BUF_INIT(CS_MAX_ERROR_MESSAGE)};
-    if (body.len == 0 || body.len > CS_MAX_ERROR_BODY) return false;
-    json_t *json = json_loadb((const char *)body.ptr, body.len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
-    bool good = json_is_object(json) && read_error(json, out);
-    json_decref(json);
-    if (!good) cs_connect_error_free(out);
-    return good;
-}
-
-void cs_connect_error_free(cs_connect_error *error) {
-    cs_buf_free(&error->message);
-    cs_buf_free(&error->end_detail);
-    cs_message_free(error->unanswered);
-    *error = (cs_connect_error){.message = CS_BUF_INIT(CS_MAX_ERROR_MESSAGE),
-                                .end_detail = CS_BUF_INIT(CS_MAX_ERROR_MESSAGE)};
 }

@@ -4,7 +4,7 @@
 
 #include "records/message.h"
 
-#define CS_PROTOCOL 3u /* the protocol number this build speaks */
+#define CS_PROTOCOL 4u /* the highest protocol number that this build speaks; it speaks those below, too */
 #define CS_DEFAULT_PORT 8746
 
 #define CS_PATH_DESCRIBE "/plimsoll.v1.SandboxService/Describe"
@@ -81,11 +81,12 @@ typedef struct cs_connect_error {
  * unchanged on false. */
 CS_MUST_CHECK bool cs_connect_error_write(cs_connect_code code, const char *message, cs_reason reason, cs_buf *out);
 
-/* Read a body. False when it is no Connect error (the caller then maps the HTTP status). A detail's
- * type may be bare or stand after the last '/'; a detail that does not decode is ignored, and of
- * several of one type the first one counts. On true, *out is filled; free with cs_connect_error_free. On false
- * nothing is left to free. */
-CS_MUST_CHECK bool cs_connect_error_read(cs_view body, cs_connect_error *out);
+/* Read a body. CS_CODE_JSON_MALFORMED when it is no Connect error (the caller then maps the HTTP status): no JSON
+ * object, a member that counts stands there twice, no known code, or a value that is passed over is nested more than
+ * 256 deep. CS_CODE_NO_MEMORY when a part of it could not be read for want of memory. A detail's type may be bare or stand
+ * after the last '/'; a detail that does not decode is ignored, and of several of one type the first one counts.
+ * CS_OK: *out is filled; free with cs_connect_error_free. Else nothing is left to free. */
+CS_MUST_CHECK cs_result cs_connect_error_read(cs_view body, cs_connect_error *out, cs_error *err);
 void cs_connect_error_free(cs_connect_error *error);
 
 #endif

@@ -180,10 +180,10 @@ static cs_result check_schema(const cs_ledger_file *file, int64_t version, cs_er
     return result;
 }
 
-cs_result cs_ledger_file_identify(const cs_ledger_file *file, cs_error *err) {
+cs_result cs_ledger_file_identify(const cs_ledger_file *file, int64_t *version, cs_error *err) {
     int64_t id = 0;
-    int64_t version = 0;
     int64_t utf8 = 0;
+    *version = 0;
     cs_result result = cs_ledger_file_number(file, "PRAGMA application_id", &id, err);
     if (result != CS_OK) return result;
     if (id != CS_LEDGER_APPLICATION_ID) {
@@ -193,16 +193,16 @@ cs_result cs_ledger_file_identify(const cs_ledger_file *file, cs_error *err) {
             "give the path of a ledger, or of a new file",
             (long long)id, CS_LEDGER_APPLICATION_ID);
     }
-    result = cs_ledger_file_number(file, "PRAGMA user_version", &version, err);
+    result = cs_ledger_file_number(file, "PRAGMA user_version", version, err);
     if (result != CS_OK) return result;
-    if (cs_ledger_schema_of(version) == NULL) {
+    if (cs_ledger_schema_of(*version) == NULL) {
         return cs_fail(err, CS_CODE_LEDGER_VERSION,
                        "the ledger has version %lld and this program knows versions up to %d; use a newer countersign",
-                       (long long)version, CS_LEDGER_VERSION);
+                       (long long)*version, CS_LEDGER_VERSION);
     }
     /* Another encoding would have SQLite convert the text that the digests are about. */
     result = cs_ledger_file_number(file, "SELECT encoding = 'UTF-8' FROM pragma_encoding", &utf8, err);
     if (result != CS_OK) return result;
-    if (utf8 != 1) return fail_schema(version, "its text is not stored as UTF-8", err);
-    return check_schema(file, version, err);
+    if (utf8 != 1) return fail_schema(*version, "its text is not stored as UTF-8", err);
+    return check_schema(file, *version, err);
 }

@@ -33,8 +33,9 @@ void cs_ledger_file_close(cs_ledger_file *file);
 CS_MUST_CHECK cs_result cs_ledger_file_is_sqlite(const cs_ledger_file *file, bool *yes, cs_error *err);
 
 /* Whether it is a ledger of this program: application id (CS_CODE_LEDGER_FOREIGN), version
- * (CS_CODE_LEDGER_VERSION), and exactly the schema of the version (CS_CODE_LEDGER_SCHEMA). */
-CS_MUST_CHECK cs_result cs_ledger_file_identify(const cs_ledger_file *file, cs_error *err);
+ * (CS_CODE_LEDGER_VERSION), and exactly the schema of the version (CS_CODE_LEDGER_SCHEMA). *version is what the file
+ * states, 0 when that was not read. */
+CS_MUST_CHECK cs_result cs_ledger_file_identify(const cs_ledger_file *file, int64_t *version, cs_error *err);
 
 /* Run statements that answer nothing, or one that answers one number. `doing` says for what in the text
  * of a failure ("begin a transaction"). */

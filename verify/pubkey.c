@@ -1,16 +1,15 @@
 #include "verify/pubkey.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <openssl/bio.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <sodium.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "records/sha256.h"
+#include "verify/file.h"
 
 #define PEM_NAME "PUBLIC KEY"
 #define PEM_BEGIN "-----BEGIN " PEM_NAME "-----"
@@ -109,74 +108,24 @@ cs_result cs_public_key_parse(cs_view pem, cs_public_key *out, cs_error *err) {
     return CS_OK;
 }
 
-/* Read all of a small file, at most `size` bytes. -1 with errno set on failure. */
-static ssize_t read_small(const char *path, uint8_t *out, size_t size) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0) return -1;
-    size_t len = 0;
-    ssize_t got = 1;
-    while (got > 0 && len < size) {
-        got = read(fd, out + len, size - len);
-        if (got > 0) len += (size_t)got;
-        if (got < 0 && errno == EINTR) got = 1;
-    }
-    int saved = errno;
-    close(fd);
-    errno = saved;
-    return got < 0 ? -1 : (ssize_t)len;
-}
-
 cs_result cs_public_key_load(const char *path, cs_public_key *out, cs_error *err) {
-    uint8_t text[CS_MAX_KEY_FILE + 1];
+    CS_AUTO_BUF text = CS_BUF_INIT(CS_MAX_KEY_FILE);
     *out = (cs_public_key){.id = ""};
     cs_result result = CS_UNCHECKED;
-    ssize_t len = read_small(path, text, sizeof text);
-    if (len < 0) {
+    switch (cs_file_read(path, &text)) {
+    case CS_FILE_READ:
+        result = cs_public_key_parse(cs_buf_view(&text), out, err);
+        break;
+    case CS_FILE_FAILED:
         result = cs_fail(err, CS_CODE_KEY_UNREADABLE, "the public key can't be read: %s", strerror(errno));
-    } else if (len > (ssize_t)CS_MAX_KEY_FILE) {
+        break;
+    case CS_FILE_TOO_LONG:
         result = malformed(err, "the file is too long for a public key");
-    } else {
-        result = cs_public_key_parse(cs_view_bytes(text, (size_t)len), out, err);
+        break;
+    case CS_FILE_NO_MEMORY:
+        result = cs_fail(err, CS_CODE_NO_MEMORY, "no memory to read a public key");
+        break;
     }
     if (result != CS_OK) cs_error_where(err, "%s", path);
     return result;
-}
-
-static const cs_public_key *find_key(const cs_trust *trust, const char *id) {
-    for (size_t i = 0; i < trust->count; i++) {
-        if (strcmp(trust->keys[i].id, id) == 0) return &trust->keys[i];
-    }
-    return NULL;
-}
-
-cs_result cs_trust_add(cs_trust *trust, const cs_public_key *key, cs_error *err) {
-    if (find_key(trust, key->id) != NULL) return CS_OK;
-    if (trust->count >= CS_MAX_TRUSTED_KEYS) {
-        return cs_fail(err, CS_CODE_USAGE, "more than %u keys are named as trusted", CS_MAX_TRUSTED_KEYS);
-    }
-    trust->keys[trust->count++] = *key;
-    return CS_OK;
-}
-
-cs_result cs_envelope_verify(const cs_envelope *envelope, const cs_trust *trust, cs_buf *scratch, cs_error *err) {
-    if (sodium_init() < 0) return cs_fail(err, CS_CODE_INTERNAL, "libsodium can't be initialised");
-    const cs_public_key *key = find_key(trust, envelope->keyid);
-    if (key == NULL) {
-        return cs_fail(err, CS_CODE_ENVELOPE_KEY_UNKNOWN,
-                       "signed under key %s, which is not among the %zu trusted; name the signer's public key if "
-                       "you know it from elsewhere",
-                       envelope->keyid, trust->count);
-    }
-    cs_buf_clear(scratch);
-    if (!cs_dsse_pae(CS_PAYLOAD_TYPE, cs_buf_view(&envelope->payload), scratch)) {
-        return cs_fail(err, CS_CODE_NO_MEMORY, "no memory for the signed bytes");
-    }
-    /* libsodium refuses scalars that are not reduced and an R of small order by itself. */
-    if (crypto_sign_verify_detached(envelope->signature, scratch->ptr, scratch->len, key->bytes) != 0) {
-        return cs_fail(err, CS_CODE_ENVELOPE_SIGNATURE,
-                       "the signature is not that of key %s over these bytes; they were changed after signing, or "
-                       "never signed",
-                       key->id);
-    }
-    return CS_OK;
 }

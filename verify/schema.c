@@ -5,7 +5,7 @@
 /* The small columns stand first: SQLite finds them in the row's own page, without walking through the
  * overflow pages of the large ones. No index: it would be a second copy of the truth, and the ledger is
  * read in the order of its ids. The texts of a version that was released never change. */
-#define TABLE(kinds, checks)                                                                                           \
+#define TABLE(kinds, link, checks)                                                                                     \
     "CREATE TABLE entry (\n"                                                                                           \
     "  id INTEGER PRIMARY KEY CHECK (id >= 1),\n"                                                                      \
     "  added_unix_ms INTEGER NOT NULL,\n"                                                                              \
@@ -16,8 +16,7 @@
     "  code TEXT NOT NULL,\n"                                                                                          \
     "  daemon TEXT NOT NULL,\n"                                                                                        \
     "  detail TEXT NOT NULL,\n"                                                                                        \
-    "  envelope BLOB,\n"                                                                                               \
-    "  describe_before BLOB,\n"                                                                                        \
+    "  envelope BLOB,\n" link "  describe_before BLOB,\n"                                                              \
     "  describe_after BLOB,\n"                                                                                         \
     "  request BLOB,\n"                                                                                                \
     "  response BLOB,\n"                                                                                               \
@@ -45,15 +44,33 @@
     "  SELECT RAISE(ABORT, 'a ledger entry only follows the last one');\n"                                             \
     "END"
 
-static const char *const schema_1[] = {TABLE("'run', 'finding'", ""), UPDATE_TRIGGER, DELETE_TRIGGER, INSERT_TRIGGER,
-                                       NULL};
+/* What version 2 added to 1: the kinds of a session. */
+#define SESSION_CHECKS                                                                                                 \
+    "  CHECK (kind <> 'unanswered' OR (request IS NOT NULL AND response IS NULL AND envelope IS NOT NULL"              \
+    " AND length(record_sha256) = 64 AND code = '' AND detail = '')),\n"                                               \
+    "  CHECK (kind <> 'close' OR (request IS NULL AND response IS NULL AND envelope IS NOT NULL"                       \
+    " AND record_sha256 = '' AND code = '' AND detail = '')),\n"
+
+/* What version 3 added to 2: the links of imported bundles. */
+#define LINK_CHECKS                                                                                                    \
+    "  CHECK (kind <> 'checkpoint' OR (link IS NOT NULL AND request IS NULL AND response IS NULL AND envelope IS NULL" \
+    " AND describe_before IS NULL AND describe_after IS NULL"                                                          \
+    " AND record_sha256 = '' AND code = '' AND detail = '')),\n"                                                       \
+    "  CHECK (kind <> 'finding' OR link IS NULL),\n"
+
+static const char *const schema_1[] = {TABLE("'run', 'finding'", "", ""), UPDATE_TRIGGER, DELETE_TRIGGER,
+                                       INSERT_TRIGGER, NULL};
+
+static const char *const schema_2[] = {
+    TABLE("'run', 'finding', 'unanswered', 'close'", "", SESSION_CHECKS),
+    UPDATE_TRIGGER,
+    DELETE_TRIGGER,
+    INSERT_TRIGGER,
+    NULL,
+};
 
 const char *const cs_ledger_schema[] = {
-    TABLE("'run', 'finding', 'unanswered', 'close'",
-          "  CHECK (kind <> 'unanswered' OR (request IS NOT NULL AND response IS NULL AND envelope IS NOT NULL"
-          " AND length(record_sha256) = 64 AND code = '' AND detail = '')),\n"
-          "  CHECK (kind <> 'close' OR (request IS NULL AND response IS NULL AND envelope IS NOT NULL"
-          " AND record_sha256 = '' AND code = '' AND detail = '')),\n"),
+    TABLE("'run', 'finding', 'unanswered', 'close', 'checkpoint'", "  link BLOB,\n", SESSION_CHECKS LINK_CHECKS),
     UPDATE_TRIGGER,
     DELETE_TRIGGER,
     INSERT_TRIGGER,
@@ -64,6 +81,8 @@ const char *const *cs_ledger_schema_of(int64_t version) {
     switch (version) {
     case 1:
         return schema_1;
+    case 2:
+        return schema_2;
     case CS_LEDGER_VERSION:
         return cs_ledger_schema;
     default:
@@ -88,7 +107,8 @@ static void digest_message(cs_sha256 *hash, bool run, const char *name, cs_view 
 
 bool cs_ledger_row_digest(cs_sha256 *hash, const cs_ledger_row *row, cs_digest *out) {
     bool run = cs_view_is(row->kind, CS_KIND_RUN);
-    cs_canonical_domain(hash, "countersign.ledger-row.v1");
+    bool linked = row->link.ptr != NULL;
+    cs_canonical_domain(hash, linked ? "countersign.ledger-row.v2" : "countersign.ledger-row.v1");
     cs_canonical_i64(hash, "id", row->id);
     cs_canonical_i64(hash, "added_unix_ms", row->added_unix_ms);
     cs_canonical_bytes(hash, "kind", row->kind);
@@ -102,6 +122,7 @@ bool cs_ledger_row_digest(cs_sha256 *hash, const cs_ledger_row *row, cs_digest *
     digest_optional(hash, "describe_after", row->describe_after);
     cs_canonical_bytes(hash, "record_sha256", row->record_sha256);
     cs_canonical_bytes(hash, "previous_sha256", row->previous_sha256);
+    if (linked) cs_canonical_bytes(hash, "link", row->link);
     return cs_sha256_final_hex(hash, out);
 }
 
@@ -116,14 +137,27 @@ static const char *signed_fault(const cs_ledger_row *row, bool request, bool res
                                                         : "record_sha256 of a signed call is 64 lowercase hex digits";
 }
 
+static const char *checkpoint_fault(const cs_ledger_row *row) {
+    if (row->link.ptr == NULL || row->request.ptr != NULL || row->response.ptr != NULL || row->envelope.ptr != NULL ||
+        row->describe_before.ptr != NULL || row->describe_after.ptr != NULL)
+        return "a checkpoint has a link alone";
+    if (row->code.len > 0 || row->detail.len > 0) return "a checkpoint has no code and no detail";
+    return row->record_sha256.len > 0 ? "a checkpoint has no record_sha256" : NULL;
+}
+
+static const char *finding_fault(const cs_ledger_row *row) {
+    if (row->envelope.ptr != NULL || row->link.ptr != NULL || row->record_sha256.len > 0)
+        return "a finding has no envelope, no link and no record_sha256";
+    return row->code.len == 0 ? "a finding has a code" : NULL;
+}
+
 static const char *kind_fault(const cs_ledger_row *row) {
     if (cs_view_is(row->kind, CS_KIND_RUN)) return signed_fault(row, true, true);
     if (cs_view_is(row->kind, CS_KIND_UNANSWERED)) return signed_fault(row, true, false);
     if (cs_view_is(row->kind, CS_KIND_CLOSE)) return signed_fault(row, false, false);
-    if (!cs_view_is(row->kind, CS_KIND_FINDING)) return "the kind is run, unanswered, close or finding";
-    if (row->envelope.ptr != NULL || row->record_sha256.len > 0)
-        return "a finding has no envelope and no record_sha256";
-    return row->code.len == 0 ? "a finding has a code" : NULL;
+    if (cs_view_is(row->kind, CS_KIND_CHECKPOINT)) return checkpoint_fault(row);
+    if (cs_view_is(row->kind, CS_KIND_FINDING)) return finding_fault(row);
+    return "the kind is run, unanswered, close, checkpoint or finding";
 }
 
 /* One rule about the whole row; the name of what breaks it, or NULL. */
@@ -132,8 +166,8 @@ static const char *row_fault(const cs_ledger_row *row) {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (!cs_utf8_valid(texts[i])) return "daemon, code and detail are UTF-8 text";
     }
-    const cs_view all[] = {row->daemon,   row->code,     row->detail,          row->request,
-                           row->response, row->envelope, row->describe_before, row->describe_after};
+    const cs_view all[] = {row->daemon,   row->code, row->detail,          row->request,       row->response,
+                           row->envelope, row->link, row->describe_before, row->describe_after};
     size_t total = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (all[i].len > CS_MAX_LEDGER_MESSAGE) return "a column holds at most 48 MiB";

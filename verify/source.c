@@ -49,6 +49,21 @@ cs_result cs_source_open(const char *path, cs_source **out, cs_error *err) {
     return CS_OK;
 }
 
+cs_result cs_source_open_bundle(int fd, cs_source **out, cs_error *err) {
+    *out = NULL;
+    cs_source *source = calloc(1, sizeof *source);
+    if (source == NULL) return cs_fail(err, CS_CODE_NO_MEMORY, "not enough memory to open a bundle");
+    struct stat info;
+    uint64_t total = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) ? (uint64_t)info.st_size : 0;
+    cs_result result = cs_bundle_reader_open(fd, false, total, &source->bundle, err);
+    if (result != CS_OK) {
+        free(source);
+        return result;
+    }
+    *out = source;
+    return CS_OK;
+}
+
 void cs_source_close(cs_source *source) {
     if (source == NULL) return;
     cs_bundle_reader_close(source->bundle);

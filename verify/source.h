@@ -20,7 +20,7 @@ typedef struct cs_entry {
     cs_view request; /* decoded from base64; ptr NULL when absent */
     cs_view response;
     cs_view envelope; /* JSON text; ptr NULL when absent */
-    cs_view link;     /* JSON text of the link envelope; ptr NULL when absent (always in a ledger) */
+    cs_view link;     /* JSON text of the link envelope; ptr NULL when absent (in a ledger: of its own runs) */
     cs_view line;     /* bundle: the whole line without its newline */
     size_t link_offset; /* bundle: where in `line` the `,"link":` begins (0 when the link is alone) */
     const cs_ledger_row *row; /* ledger only */
@@ -35,6 +35,9 @@ typedef struct cs_source cs_source;
  * exception: of a ledger that has a -wal file beside it, or is being written, SQLite shares the -wal and
  * -shm files with the writers. */
 CS_MUST_CHECK cs_result cs_source_open(const char *path, cs_source **out, cs_error *err);
+/* A bundle from a descriptor that is open for reading and stays the caller's, from where it stands. Gives *out.
+ * CS_CODE_IO, CS_CODE_INPUT_UNKNOWN, CS_CODE_NOTHING_TO_CHECK. */
+CS_MUST_CHECK cs_result cs_source_open_bundle(int fd, cs_source **out, cs_error *err);
 void cs_source_close(cs_source *source);
 cs_source_kind cs_source_what(const cs_source *source);
 

@@ -9,6 +9,8 @@
 #define PROGRESS_BYTES UINT64_C(1048576)
 /* A statement and its PAE are both shorter than the envelope that holds them in base64. */
 #define WORK_BYTES CS_MAX_ENVELOPE_BYTES
+/* What is only just too long for a line is then found to be too long, and not taken for a lack of memory. */
+#define LINE_BYTES (CS_MAX_LINE_BYTES + 1024)
 
 /* One walk over one source. */
 typedef struct walk {
@@ -18,7 +20,9 @@ typedef struct walk {
     cs_memory *memory;
     cs_workspace work;
     cs_lines lines;
+    cs_imported imported;
     cs_holes holes;
+    bool head_seen; /* expect_head */
     uint64_t entry; /* the one being read; 0 outside of all */
     uint64_t signed_entries;
     uint64_t progress; /* bytes at the last report of progress */
@@ -38,7 +42,12 @@ static void tell(walk *w, uint64_t entry, bool warning, const cs_error *err) {
 static cs_result take_named(walk *w, uint64_t entry, cs_result result, const cs_error *err) {
     if (result != CS_FAILED) return result;
     tell(w, entry, false, err);
-    if (w->summary->failures++ == 0) w->first = *err;
+    /* A call in the wrong place first looks as if it were missing, so its place is the better word for both. */
+    bool better = err->code == CS_CODE_CHAIN_ORDER && w->first.code == CS_CODE_CHAIN_SEQUENCE;
+    if (w->summary->failures++ == 0 || better) {
+        w->first = *err;
+        w->summary->failed_entry = entry;
+    }
     return CS_OK;
 }
 
@@ -70,13 +79,23 @@ static void leave_hole(walk *w, const cs_exchange *exchange) {
     if (!single) w->holes.seen++;
 }
 
-static cs_result check_chain(walk *w, uint64_t entry, const cs_exchange *exchange, cs_error *err) {
-    if (exchange->closes) {
-        bool good = false;
-        cs_result result = cs_chain_close(w->memory, &w->holes, entry, &exchange->statement.close, &good, err);
-        if (good) w->summary->sessions++;
+/* A close has no time of its own: it was signed after the newest record of its session. */
+static cs_result check_close(walk *w, uint64_t entry, const cs_exchange *exchange, cs_error *err) {
+    bool good = false;
+    int64_t newest_ms = INT64_MIN;
+    cs_result result = cs_chain_close(w->memory, &w->holes, entry, &exchange->statement.close, &good, &newest_ms, err);
+    if (result != CS_OK) return result;
+    result = cs_trust_check_time(w->options->trust, exchange->envelope.keyid, newest_ms, INT64_MAX, err);
+    if (result != CS_OK) {
+        cs_error_where(err, "envelope");
         return result;
     }
+    if (good) w->summary->sessions++;
+    return CS_OK;
+}
+
+static cs_result check_chain(walk *w, uint64_t entry, const cs_exchange *exchange, cs_error *err) {
+    if (exchange->closes) return check_close(w, entry, exchange, err);
     if (!exchange->in_session) return CS_OK;
     return cs_chain_call(w->memory, &w->holes, entry, exchange->record, err);
 }
@@ -122,43 +141,89 @@ static cs_result accept_run(walk *w, uint64_t entry, const cs_exchange *exchange
     return result;
 }
 
+static void copy_digest(const ProtobufCBinaryData *bytes, cs_digest *out) {
+    cs_view text = cs_bytes_view(bytes);
+    if (text.len == CS_SHA256_HEX) memcpy(out->hex, text.ptr, text.len);
+}
+
+/* Hand on an entry, or a checkpoint, about which nothing was reported. */
+static cs_result accept_entry(walk *w, const cs_linked *linked, const cs_exchange *exchange, cs_error *err) {
+    if (w->options->on_entry == NULL) return CS_OK;
+    cs_verified_entry entry = {.entry = linked->entry, .kind = CS_KIND_CHECKPOINT, .link_index = linked->link.index};
+    memcpy(entry.link_previous.hex, linked->link.previous_sha256, sizeof entry.link_previous.hex);
+    if (exchange->closes) {
+        entry.kind = CS_KIND_CLOSE;
+        memcpy(entry.session.hex, exchange->statement.close.session, sizeof entry.session.hex);
+    } else if (exchange->record != NULL) {
+        entry.kind = exchange->unanswered ? CS_KIND_UNANSWERED : CS_KIND_RUN;
+        entry.record = exchange->checked.record_sha256;
+        if (exchange->in_session) copy_digest(&exchange->record->session, &entry.session);
+    }
+    cs_result result = w->options->on_entry(w->options->user, &entry, err);
+    w->stopped = result != CS_OK;
+    return result;
+}
+
+/* Where an entry stands among the others: its link, and in a bundle its line. */
+static cs_result check_link(walk *w, cs_linked *linked, cs_error *err) {
+    if (w->summary->kind == CS_SOURCE_BUNDLE)
+        return cs_lines_check(&w->lines, linked, w->options->trust, &w->work, err);
+    if (linked->entry->link.ptr == NULL) return CS_OK;
+    return cs_imported_check(&w->imported, w->memory, linked, w->options->trust, &w->work, err);
+}
+
+/* What an entry says about itself. */
+static cs_result check_content(walk *w, const cs_entry *entry, cs_exchange *exchange, cs_linked *linked,
+                               cs_error *err) {
+    w->signed_entries++;
+    cs_result checked = cs_exchange_check(entry, w->options->trust, &w->work, exchange, err);
+    if (checked == CS_FAILED) leave_hole(w, exchange);
+    linked->content_bad = checked != CS_OK;
+    if (checked == CS_OK && !exchange->closes) linked->ended_ms = exchange->record->ended_unix_ms;
+    return take(w, entry->number, checked, err);
+}
+
 /* The parts of an entry, each with its own report. */
 static cs_result check_parts(walk *w, const cs_entry *entry, cs_exchange *exchange, cs_error *err) {
     uint64_t before = w->summary->failures;
     bool holds_entry = entry->envelope.ptr != NULL || entry->request.ptr != NULL || entry->response.ptr != NULL ||
                        entry->link.ptr == NULL;
-    cs_result checked = CS_OK;
-    if (holds_entry) {
-        w->signed_entries++;
-        checked = cs_exchange_check(entry, w->options->trust, &w->work, exchange, err);
-        if (checked == CS_FAILED) leave_hole(w, exchange);
-        cs_result result = take(w, entry->number, checked, err);
-        if (result != CS_OK) return result;
-    }
-    if (w->summary->kind == CS_SOURCE_BUNDLE) {
-        cs_result linked = cs_lines_check(&w->lines, entry, checked != CS_OK, w->options->trust, &w->work, err);
-        cs_result result = take(w, entry->number, linked, err);
-        if (result != CS_OK) return result;
-    }
-    if (!holds_entry || checked != CS_OK) return CS_OK;
+    cs_linked linked = {.entry = entry, .ended_ms = INT64_MIN};
+    cs_result result = holds_entry ? check_content(w, entry, exchange, &linked, err) : CS_OK;
+    if (result == CS_OK) result = take(w, entry->number, check_link(w, &linked, err), err);
+    if (result != CS_OK || linked.content_bad) return result;
 
-    /* A link's entry digest covers the whole line, so only lines without one leave bytes uncovered. */
-    if (entry->link.ptr == NULL) cs_exchange_uncovered(exchange, &w->summary->uncovered);
     bool seen = false;
-    cs_result result = exchange->closes ? CS_OK : look_up(w, &exchange->checked, &seen, err);
-    if (result != CS_OK) return result;
-    result = take(w, entry->number, check_chain(w, entry->number, exchange, err), err);
-    if (result != CS_OK || exchange->closes || w->summary->failures != before) return result;
+    if (holds_entry) {
+        /* A link's entry digest covers the whole line, so only lines without one leave bytes uncovered. */
+        if (entry->link.ptr == NULL) cs_exchange_uncovered(exchange, &w->summary->uncovered);
+        if (!exchange->closes) result = look_up(w, &exchange->checked, &seen, err);
+        if (result != CS_OK) return result;
+        result = take(w, entry->number, check_chain(w, entry->number, exchange, err), err);
+    }
+    if (result != CS_OK || w->summary->failures != before) return result;
+    result = accept_entry(w, &linked, exchange, err);
+    if (result != CS_OK || !holds_entry || exchange->closes) return result;
     return accept_run(w, entry->number, exchange, seen, err);
 }
 
+/* The head that this entry makes, which is the one that is waited for or not. */
+static void note_head(walk *w, cs_view digest) {
+    bool shown = w->summary->kind == CS_SOURCE_LEDGER || w->lines.linked;
+    w->summary->head = (cs_digest){.hex = ""};
+    if (shown && digest.len == CS_SHA256_HEX) memcpy(w->summary->head.hex, digest.ptr, CS_SHA256_HEX);
+    if (w->options->expect_head != NULL && cs_view_is(digest, w->options->expect_head)) w->head_seen = true;
+}
+
 static cs_result check_entry(walk *w, const cs_entry *entry, cs_error *err) {
+    if (entry->row != NULL) note_head(w, entry->row->row_sha256);
     if (entry->finding) {
         w->summary->findings++;
         return CS_OK;
     }
     cs_exchange exchange = {.enveloped = false};
     cs_result result = check_parts(w, entry, &exchange, err);
+    if (entry->row == NULL) note_head(w, cs_digest_view(&w->lines.before));
     cs_exchange_clear(&exchange);
     return result;
 }
@@ -170,8 +235,14 @@ static cs_result skip_entry(walk *w, const cs_entry *entry, cs_result result, cs
     result = take_named(w, entry->number, result, err); /* the source has named it */
     if (result != CS_OK) return result;
     w->holes.seen++;
-    if (w->summary->kind != CS_SOURCE_BUNDLE) return CS_OK;
-    return cs_lines_skip(&w->lines, entry->number, entry->line, &w->work, err);
+    if (w->summary->kind == CS_SOURCE_BUNDLE) {
+        result = cs_lines_skip(&w->lines, entry->number, entry->line, &w->work, err);
+        note_head(w, cs_digest_view(&w->lines.before));
+        return result;
+    }
+    cs_imported_skip(&w->imported);
+    note_head(w, cs_view_of("")); /* what a bad row states as its digest is not known to be that */
+    return CS_OK;
 }
 
 static void show_progress(walk *w, bool end) {
@@ -199,9 +270,7 @@ static cs_result walk_entries(walk *w, cs_error *err) {
     }
 }
 
-/* What only the end can tell. */
-static cs_result check_end(walk *w, cs_error *err) {
-    w->entry = 0;
+static cs_result check_unclosed(walk *w, cs_error *err) {
     bool more = true;
     while (more) {
         cs_chain chain;
@@ -216,8 +285,37 @@ static cs_result check_end(walk *w, cs_error *err) {
         result = take(w, chain.entry, result, err);
         if (result != CS_OK) return result;
     }
-    cs_result result = take(w, w->lines.number, cs_lines_end(&w->lines, err), err);
+    return CS_OK;
+}
+
+static cs_result check_unended(walk *w, cs_error *err) {
+    bool more = true;
+    while (more) {
+        cs_imported_line line;
+        cs_result result = cs_memory_unended(w->memory, &line, &more, err);
+        if (result != CS_OK) return result;
+        if (more) result = take(w, line.entry, cs_imported_end(&w->imported, &line, err), err);
+        if (result != CS_OK) return result;
+    }
+    return CS_OK;
+}
+
+static cs_result check_head(const walk *w, cs_error *err) {
+    const char *head = w->options->expect_head;
+    if (head == NULL || w->head_seen) return CS_OK;
+    return cs_fail(err, CS_CODE_HEAD_MISSING,
+                   "no %s here has the digest %s, which is known from elsewhere; entries were cut off or replaced",
+                   w->summary->kind == CS_SOURCE_LEDGER ? "entry" : "line", head);
+}
+
+/* What only the end can tell. */
+static cs_result check_end(walk *w, cs_error *err) {
+    w->entry = 0;
+    cs_result result = check_unclosed(w, err);
+    if (result == CS_OK) result = check_unended(w, err);
+    if (result == CS_OK) result = take(w, w->lines.number, cs_lines_end(&w->lines, err), err);
     w->summary->linked = w->lines.linked && w->lines.may_end && !w->lines.any_bad;
+    if (result == CS_OK) result = take(w, 0, check_head(w, err), err);
     return result;
 }
 
@@ -242,6 +340,7 @@ static cs_result prepare(walk *w, cs_error *err) {
     if (sodium_init() < 0) return cs_fail(err, CS_CODE_INTERNAL, "libsodium can't be initialised");
     w->work.signed_bytes = CS_BUF_INIT(WORK_BYTES);
     w->work.statement = CS_BUF_INIT(WORK_BYTES);
+    w->work.line = CS_BUF_INIT(LINE_BYTES);
     w->work.hash = cs_sha256_new();
     w->work.arena = cs_arena_new();
     /* With the room for them set aside, a statement that does not fit later is too long, and nothing else. */
@@ -255,6 +354,7 @@ cs_result cs_verify_source(cs_source *source, const cs_verify_options *options, 
                            cs_error *err) {
     *summary = (cs_verify_summary){.kind = cs_source_what(source)};
     walk w = {.source = source, .options = options, .summary = summary};
+    w.lines = (cs_lines){.newest_ms = INT64_MIN, .digest_all = options->expect_head != NULL};
     cs_error own = CS_ERROR_INIT; /* the caller's may be NULL, and the checks need one */
     cs_result result = prepare(&w, &own);
     if (result == CS_OK) result = walk_entries(&w, &own);
@@ -265,6 +365,7 @@ cs_result cs_verify_source(cs_source *source, const cs_verify_options *options, 
     cs_arena_free(w.work.arena);
     cs_buf_free(&w.work.signed_bytes);
     cs_buf_free(&w.work.statement);
+    cs_buf_free(&w.work.line);
 
     result = verdict(&w, result, &own);
     if (err != NULL) *err = own;

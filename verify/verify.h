@@ -8,8 +8,8 @@
 #define CS_VERIFY_VERIFY_H
 
 #include "records/check.h"
-#include "verify/pubkey.h"
 #include "verify/source.h"
+#include "verify/trust.h"
 
 /* One thing found. Borrowed for the duration of the callback. */
 typedef struct cs_finding {
@@ -32,12 +32,30 @@ typedef struct cs_verified_run {
     const char *keyid;
 } cs_verified_run;
 
+/* One signed entry, or checkpoint, about which nothing was reported up to here: the very bytes that were verified.
+ * Borrowed for the duration of the callback. Only the verdict of the whole source says whether it may be used, so
+ * whoever stores something of it must be able to undo that. */
+typedef struct cs_verified_entry {
+    const cs_entry *entry;
+    const char *kind;    /* CS_KIND_RUN, _UNANSWERED, _CLOSE or _CHECKPOINT */
+    cs_digest record;    /* of a run or unanswered call; else empty */
+    cs_digest session;   /* fingerprint, of a session call or a close; else empty */
+    uint64_t link_index; /* of the link, when it has one: its index, and the digest of the line before it */
+    cs_digest link_previous;
+} cs_verified_entry;
+
 typedef struct cs_verify_options {
     const cs_trust *trust;
     /* Every failure and warning, and what ended the walk early (class CS_UNCHECKED). May be NULL. */
     void (*on_finding)(void *user, const cs_finding *finding);
     /* A result other than CS_OK ends the walk and is returned. May be NULL. */
     cs_result (*on_run)(void *user, const cs_verified_run *run, cs_error *err);
+    /* As on_run, and before it. May be NULL. */
+    cs_result (*on_entry)(void *user, const cs_verified_entry *entry, cs_error *err);
+    /* A head known from elsewhere, 64 lowercase hex digits: the source must hold the line or row of this digest
+     * (CS_CODE_HEAD_MISSING), so that nothing up to it was cut off or replaced. In a bundle whose lines are not linked
+     * the digest of one line says that this line is there, and nothing about the others. NULL: none. */
+    const char *expect_head;
     void (*on_progress)(void *user, uint64_t done, uint64_t total); /* bytes; may be NULL */
     void *user;
 } cs_verify_options;
@@ -59,7 +77,11 @@ typedef struct cs_verify_summary {
     uint64_t duplicates;
     uint64_t findings; /* unsigned findings in the ledger: reported, never counted as runs */
     uint64_t failures; /* checks that failed */
+    uint64_t failed_entry; /* line or row of the failure that the verdict is about; 0: of none */
     uint64_t warnings;
+    /* Of the last line of a linked bundle, the SHA-256 of the line as stored, without its newline; of the last row of
+     * a ledger its row_sha256; else empty. To be noted elsewhere and given as expect_head later. */
+    cs_digest head;
     bool linked;       /* a bundle whose lines are linked and that ends in a checkpoint: complete up to there */
     cs_uncovered uncovered;
 } cs_verify_summary;

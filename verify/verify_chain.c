@@ -17,22 +17,26 @@ static cs_view previous_of(const cs_chain *chain, cs_digest *hex) {
     return cs_digest_view(hex);
 }
 
-/* Do failed entries since the session's newest one explain `missing` calls? Each explains one only. */
-static bool excuse(const cs_chain *chain, cs_holes *holes, uint64_t missing) {
-    uint64_t since = holes->seen - chain->holes;
+bool cs_holes_excuse(cs_holes *holes, uint64_t before, uint64_t missing) {
+    uint64_t since = holes->seen - before;
     uint64_t unspent = holes->seen - holes->spent;
     if (missing > since || missing > unspent) return false;
     holes->spent += missing;
     return true;
 }
 
+/* Do failed entries since the session's newest one explain `missing` calls? Each explains one only. */
+static bool excuse(const cs_chain *chain, cs_holes *holes, uint64_t missing) {
+    return cs_holes_excuse(holes, chain->holes, missing);
+}
+
 bool cs_chain_excused(const cs_chain *chain, cs_holes *holes) {
     return excuse(chain, holes, 1);
 }
 
-/* Versions 2 and 3 belong together; 1 stands alone. */
+/* Versions 2 and 3 belong together; 1 and 4 stand alone. */
 static uint32_t family_of(const cs_run_record *record) {
-    return record->version == 1 ? 1 : 2;
+    return record->version == 3 ? 2 : record->version;
 }
 
 /* Said once where the family changes, not again for every call that follows. */
@@ -44,15 +48,18 @@ static cs_result check_version(cs_chain *chain, const cs_run_record *record, cs_
     if (!chain->odd || said) return CS_OK;
     return cs_fail(err, CS_CODE_CHAIN_VERSION,
                    "record version %" PRIu32 " in a session that began with version %s; one session has version 1 "
-                   "alone, or 2 with 3",
-                   record->version, chain->family == 1 ? "1" : "2 or 3");
+                   "alone, 2 with 3, or 4 alone",
+                   record->version, chain->family == 1 ? "1" : chain->family == 4 ? "4" : "2 or 3");
 }
 
 /* The place of a call among the others; `chain` is moved on to it unless it stands behind. */
 static cs_result check_place(cs_chain *chain, cs_holes *holes, const cs_run_record *record,
                              const uint8_t digest[CS_SHA256_BYTES], cs_error *err) {
+    if (record->sequence == 0) {
+        return cs_fail(err, CS_CODE_CHAIN_SEQUENCE, "a call of number 0; the calls of a session are numbered from 1");
+    }
     if (record->sequence <= chain->calls) {
-        return cs_fail(err, CS_CODE_CHAIN_SEQUENCE,
+        return cs_fail(err, CS_CODE_CHAIN_ORDER,
                        "call %" PRIu64 " of its session stands behind call %" PRIu64 "; it is a copy or out of order",
                        record->sequence, chain->calls);
     }
@@ -111,6 +118,7 @@ cs_result cs_chain_call(cs_memory *memory, cs_holes *holes, uint64_t entry, cons
     cs_result result = cs_memory_load(memory, session, &chain, err);
     if (result != CS_OK) return result;
     result = check_call(&chain, holes, record, digest, err);
+    if (record->ended_unix_ms > chain.newest_ms) chain.newest_ms = record->ended_unix_ms;
     return remember(memory, holes, entry, &chain, result, err);
 }
 
@@ -134,8 +142,9 @@ static cs_result check_close(const cs_chain *chain, cs_holes *holes, const cs_se
 }
 
 cs_result cs_chain_close(cs_memory *memory, cs_holes *holes, uint64_t entry, const cs_session_close *close, bool *good,
-                         cs_error *err) {
+                         int64_t *newest_ms, cs_error *err) {
     *good = false;
+    *newest_ms = INT64_MIN;
     uint8_t session[CS_SHA256_BYTES];
     if (!read_digest(cs_view_of(close->session), session)) {
         return cs_fail(err, CS_CODE_CHAIN_CLOSE, "the close's session is no fingerprint of 64 hexadecimal digits");
@@ -146,6 +155,7 @@ cs_result cs_chain_close(cs_memory *memory, cs_holes *holes, uint64_t entry, con
     bool excused = close->calls != chain.calls;
     result = check_close(&chain, holes, close, err);
     chain.closed = true;
+    *newest_ms = chain.newest_ms;
     *good = result == CS_OK && !chain.bad && !excused;
     return remember(memory, holes, entry, &chain, result, err);
 }

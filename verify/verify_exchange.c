@@ -97,6 +97,16 @@ static cs_result check_columns(const cs_entry *entry, const cs_exchange *out, cs
                            entry->row->record_sha256);
 }
 
+/* A record was signed at its own time, and by a key that was trusted then. */
+static cs_result check_window(const cs_exchange *out, const cs_trust *trust, cs_error *err) {
+    if (out->closes) return CS_OK;
+    const cs_run_record *record = out->record;
+    cs_result result =
+        cs_trust_check_run(trust, out->envelope.keyid, record->started_unix_ms, record->ended_unix_ms, err);
+    if (result != CS_OK) cs_error_where(err, "envelope");
+    return result;
+}
+
 static cs_result check_parts(const cs_entry *entry, cs_workspace *work, cs_exchange *out, cs_error *err) {
     if (entry->request.ptr == NULL) {
         out->closes = true;
@@ -120,6 +130,7 @@ cs_result cs_exchange_check(const cs_entry *entry, const cs_trust *trust, cs_wor
     cs_result result = check_envelope(entry, trust, work, out, err);
     if (result == CS_OK) result = check_parts(entry, work, out, err);
     if (result == CS_OK) result = check_columns(entry, out, err);
+    if (result == CS_OK) result = check_window(out, trust, err);
     return result;
 }
 

@@ -333,7 +333,7 @@ static cs_result run_cell(const ld_place *place, ld_interpreters *interpreters, 
 
 cs_result ld_cell_run(const ld_place *place, ld_interpreters *interpreters, const Plimsoll__V1__CellRun *cell,
                       ld_job *out, cs_error *err) {
-    ld_job_begin(out);
+    ld_job_begin(out, place->slot);
     const cs_project_file *unfit = NULL;
     ld_language language = ld_language_find(place->sandbox, cs_bytes_view(&cell->language));
     cs_result result = language != LD_NO_LANGUAGE ? ld_job_files(place, cell->files, cell->n_files, &unfit, err)

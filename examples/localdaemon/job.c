@@ -156,8 +156,9 @@ int64_t ld_job_deadline(const cs_run_request *request) {
     return ld_monotonic_ms() + (request->timeout_ms > 0 ? request->timeout_ms : LD_DEFAULT_RUN_MS);
 }
 
-void ld_job_begin(ld_job *job) {
+void ld_job_begin(ld_job *job, const ld_slot *slot) {
     memset(job, 0, sizeof(*job));
+    memcpy(job->instance, slot->instance, sizeof(job->instance));
     job->detail = CS_BUF_INIT(MAX_DETAIL);
     job->contents = CS_BUF_INIT(LD_ARTIFACTS_CAP);
     job->begun_ms = ld_monotonic_ms();
@@ -170,7 +171,7 @@ void ld_job_end(ld_job *job) {
 }
 
 cs_result ld_job_run_in(const ld_place *place, const cs_run_request *request, ld_job *out, cs_error *err) {
-    ld_job_begin(out);
+    ld_job_begin(out, place->slot);
     cs_result result = ld_provider_enter(place, err);
     if (result == CS_OK)
         result = request->payload_case == PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_JAVASCRIPT

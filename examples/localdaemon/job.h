@@ -29,6 +29,7 @@ typedef struct ld_job {
     bool artifacts_truncated;
     bool interpreter_started; /* of a cell */
     bool interpreter_ended;
+    char instance[sizeof(LD_INSTANCE_KIND) + LD_INSTANCE_DIGITS]; /* of the slot it runs in */
     int64_t started_unix_ms;
     int64_t ended_unix_ms;
     int64_t begun_ms; /* of the monotonic clock */
@@ -41,7 +42,7 @@ CS_MUST_CHECK cs_result ld_job_run_in(const ld_place *place, const cs_run_reques
 bool ld_job_clean(const ld_job *job);
 
 /* The parts of it that a cell has, too. */
-void ld_job_begin(ld_job *job);
+void ld_job_begin(ld_job *job, const ld_slot *slot);
 void ld_job_end(ld_job *job);
 /* Write files where earlier calls may have left some. *unfit is the first that can't be made, with errno, or NULL. */
 CS_MUST_CHECK cs_result ld_job_files(const ld_place *place, cs_project_file *const *files, size_t count,

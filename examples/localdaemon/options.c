@@ -23,7 +23,7 @@ const char *ld_options_help(void) {
            "  --max-concurrent N    runs at the same time (4); more are refused\n"
            "  --max-sessions N      sessions that are open at the same time (8); 0 serves none\n"
            "  --node PATH           the node program (looked up)\n"
-           "  --protocol N          protocol number to serve (3)\n"
+           "  --protocol N          protocol number to serve, 1 to 4 (3)\n"
            "  --check               try every guard, tell what holds, and exit\n"
            "  --claim TIER          state this tier (process, container, kernel, vm) in place of the provider's own:\n"
            "                        a lie, to test those who check it; with --i-am-lying-for-a-test only\n"
@@ -94,7 +94,7 @@ static const char *take(int option, const char *value, ld_options *out, bool *pr
         out->node = value;
         return value[0] == '/' ? NULL : "--node is an absolute path";
     case OPT_PROTOCOL:
-        return read_number(value, 1, CS_PROTOCOL, &out->protocol) ? NULL : "--protocol is a number from 1 to 3";
+        return read_number(value, 1, CS_PROTOCOL, &out->protocol) ? NULL : "--protocol is a number from 1 to 4";
     case OPT_CHECK:
         out->check = true;
         return NULL;
@@ -113,7 +113,7 @@ static const char *take(int option, const char *value, ld_options *out, bool *pr
 }
 
 cs_result ld_options_read(int argc, char **argv, ld_options *out, cs_error *err) {
-    *out = (ld_options){.listen = "127.0.0.1:8746", .max_concurrent = 4, .max_sessions = 8, .protocol = CS_PROTOCOL};
+    *out = (ld_options){.listen = "127.0.0.1:8746", .max_concurrent = 4, .max_sessions = 8, .protocol = 3};
     bool provider = false;
     optind = 1;
     opterr = 0;

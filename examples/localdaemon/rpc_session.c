@@ -238,7 +238,7 @@ static cs_result run_in(ld_daemon *daemon, ld_session *session, const cs_run_req
                       .spared = &session->interpreters->spared,
                       .kept = true,
                       .machine = &session->machine};
-    ld_job_begin(job);
+    ld_job_begin(job, &session->slot);
     cs_result result = ld_slot_unlock(&session->slot, err);
     ld_job_end(job);
     if (result != CS_OK) return result;

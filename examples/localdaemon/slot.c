@@ -1,6 +1,7 @@
 #include "examples/localdaemon/slot.h"
 
 #include "examples/localdaemon/tree.h"
+#include "records/text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -8,6 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -160,6 +162,16 @@ static cs_result make_folders(const ld_slots *slots, const char *folder, ld_slot
     return CS_OK;
 }
 
+static cs_result name_instance(ld_slot *slot, cs_error *err) {
+    uint8_t random[LD_INSTANCE_DIGITS / 2];
+    char digits[LD_INSTANCE_DIGITS + 1];
+    if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+        return cs_fail(err, CS_CODE_IO, "no random numbers: %s", strerror(errno));
+    cs_hex(random, sizeof(random), digits);
+    snprintf(slot->instance, sizeof(slot->instance), LD_INSTANCE_KIND "%s", digits);
+    return CS_OK;
+}
+
 cs_result ld_slot_take(ld_slots *slots, bool from_top, ld_slot *out, cs_error *err) {
     *out = (ld_slot){.folder_fd = -1, .work_fd = -1, .user_fd = -1};
     if (!claim_number(slots, from_top, out)) return cs_fail(err, CS_CODE_IO, "all %u slots are taken", LD_SLOTS);
@@ -172,6 +184,7 @@ cs_result ld_slot_take(ld_slots *slots, bool from_top, ld_slot *out, cs_error *e
     /* A daemon that was killed may have left one. */
     cs_result result = ld_tree_remove(folder, err);
     if (result == CS_OK) result = make_folders(slots, folder, out, err);
+    if (result == CS_OK) result = name_instance(out, err);
     if (result != CS_OK) {
         ld_slot_abandon(out);
         release_number(slots, out);

@@ -15,6 +15,11 @@
 #define LD_FIRST_UID 2000000000u
 #define LD_FIRST_UID_SMALL 50000u
 
+/* The name that records give to one taking of a slot: its folders and its user, from when they are fresh until
+ * nothing of them is left. */
+#define LD_INSTANCE_KIND "localdaemon-sandbox:"
+#define LD_INSTANCE_DIGITS 32u /* random, hexadecimal */
+
 typedef struct ld_slots {
     pthread_mutex_t mutex;
     bool root;
@@ -33,6 +38,7 @@ typedef struct ld_slot {
     int folder_fd; /* holds work and tmp; not open to the run's user */
     int work_fd;
     int user_fd; /* holds the user's name; every keeper of the run inherits it; -1 when not root */
+    char instance[sizeof(LD_INSTANCE_KIND) + LD_INSTANCE_DIGITS];
 } ld_slot;
 
 /* Make or check the base directory: /tmp/localdaemon for root, /tmp/localdaemon-<uid> otherwise. It must
@@ -40,7 +46,7 @@ typedef struct ld_slot {
 CS_MUST_CHECK cs_result ld_slots_open(ld_slots *slots, cs_error *err);
 void ld_slots_close(ld_slots *slots);
 
-/* Take a free slot with fresh, empty folders and a user without processes. `from_top` takes the
+/* Take a free slot with fresh, empty folders, a user without processes and an instance of its own. `from_top` takes the
  * highest number: the container provider shows fixed paths and leaves the low numbers alone. */
 CS_MUST_CHECK cs_result ld_slot_take(ld_slots *slots, bool from_top, ld_slot *out, cs_error *err);
 

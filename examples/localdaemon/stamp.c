@@ -108,6 +108,7 @@ static void fill_answer(answer *to, const ld_daemon *daemon, const cs_run_reques
     to->response.environment = borrow(cs_view_of(daemon->sandbox.environment));
     to->response.duration_ms = job->duration_ms;
     to->response.record = &to->record;
+    if (daemon->protocol >= 4) to->response.instance = borrow(cs_view_of(job->instance));
     if (request->payload_case == PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_JAVASCRIPT)
         fill_javascript(to, job);
     else if (request->payload_case == PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_CELL)
@@ -118,12 +119,13 @@ static void fill_answer(answer *to, const ld_daemon *daemon, const cs_run_reques
 
 /* What every record states. Software identity and the software rule stay empty: this daemon has no identity of its own
  * software and refuses a request with a rule. The environment is stated by the providers that have one. */
-static void fill_facts(cs_run_record *record, const ld_daemon *daemon, const ld_job *job) {
-    record->version = daemon->protocol >= 2 ? 2 : 1;
+static void fill_facts(cs_run_record *record, const ld_daemon *daemon, const ld_job *job, bool answered) {
+    record->version = daemon->protocol >= 4 ? 4 : !answered ? 3 : daemon->protocol >= 2 ? 2 : 1;
     record->provider = borrow(cs_view_of(daemon->sandbox.name));
     record->isolation = borrow(cs_view_of(cs_tier_word(daemon->sandbox.tier)));
     record->environment = borrow(cs_view_of(daemon->sandbox.environment));
     record->policy = borrow(cs_view_of(daemon->policy));
+    if (daemon->protocol >= 4) record->instance = borrow(cs_view_of(job->instance));
     record->started_unix_ms = job->started_unix_ms;
     record->ended_unix_ms = job->ended_unix_ms;
 }
@@ -138,7 +140,7 @@ static void fill_place(cs_run_record *record, const ld_chain *chain) {
 static cs_result fill_record(answer *to, const ld_daemon *daemon, const cs_run_request *request, const ld_job *job,
                              const ld_chain *chain, cs_error *err) {
     cs_run_record *record = &to->record;
-    fill_facts(record, daemon, job);
+    fill_facts(record, daemon, job, true);
     if (chain != NULL) fill_place(record, chain);
     cs_result result = cs_digest_request(request, &to->request_sha256, err);
     if (result == CS_OK) result = cs_digest_result(&to->response, &to->result_sha256, err);
@@ -184,8 +186,7 @@ cs_result ld_stamp_unanswered(const ld_daemon *daemon, const cs_run_request *req
     *out = (ld_unanswered){
         .record = PLIMSOLL__V1__RUN_RECORD__INIT, .session = chain->session, .previous = chain->previous};
     cs_run_record *record = &out->record;
-    fill_facts(record, daemon, job);
-    record->version = 3;
+    fill_facts(record, daemon, job, false);
     record->session = borrow(cs_digest_view(&out->session));
     record->sequence = chain->calls + 1;
     record->previous_sha256 = borrow(cs_view_of(out->previous.hex));

@@ -15,7 +15,8 @@ CS_MUST_CHECK cs_result ld_stamp(const ld_daemon *daemon, const cs_run_request *
 CS_MUST_CHECK cs_result ld_stamp_call(const ld_daemon *daemon, const cs_run_request *request, const ld_job *job,
                                       ld_ending ending, bool json, ld_chain *chain, cs_buf *out, cs_error *err);
 
-/* The record of a call that may have run and has no result, with what it borrows. Don't copy it. */
+/* The record of a call that may have run and has no result, with the digests that it points to; it borrows from the
+ * daemon and the job. Don't copy it. */
 typedef struct ld_unanswered {
     cs_run_record record;
     cs_digest request_sha256;

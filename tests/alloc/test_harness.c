@@ -1,6 +1,7 @@
 /* Memory runs out in harness/: keys, signing, the ledger's writer, the client and a whole run. */
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -182,6 +183,87 @@ Test(alloc_harness, append) {
     make_ledger(&c);
     failing_walk(do_append, &c, FAILING_UNCHECKED);
     expect_sound(c.path);
+    scene_end(&c);
+}
+
+/* A ledger of that version with one row, as a file that each run begins with. */
+static char *first_file;
+static size_t first_len;
+
+static void make_first(scene *c, int version) {
+    (void)snprintf(c->path, sizeof c->path, "%s/ledger.db", c->folder);
+    sqlite3 *db = raw_create_version(c->path, version);
+    raw_append(db, rows_finding());
+    raw_close(db);
+    first_file = file_read(c->path, &first_len);
+    cr_assert_not_null(first_file);
+}
+
+static cs_result count_rows(void *user, const cs_ledger_row *row, cs_error *err) {
+    (void)err;
+    cr_assert_eq(row->id, ++*(int64_t *)user);
+    return CS_OK;
+}
+
+static cs_result several(cs_ledger *ledger, int64_t *walked, cs_error *err) {
+    cs_ledger_row rows[] = {rows_finding(), rows_finding()};
+    int64_t id = 0;
+    cs_result result = cs_ledger_begin(ledger, err);
+    if (result == CS_OK) result = cs_ledger_walk(ledger, count_rows, walked, err);
+    for (size_t i = 0; result == CS_OK && i < sizeof rows / sizeof *rows; i++)
+        result = cs_ledger_append(ledger, &rows[i], &id, err);
+    return result == CS_OK ? cs_ledger_commit(ledger, err) : result;
+}
+
+/* Two rows, or none; in a ledger that is made anew each time, since what is walked would else grow. */
+static cs_result do_several(void *user, cs_error *err) {
+    const scene *c = user;
+    cs_ledger *ledger = NULL;
+    int64_t walked = 0;
+    file_write(c->path, first_file, first_len);
+    failing_begin();
+    cs_result result = cs_ledger_open(c->path, 20, &ledger, err);
+    if (result == CS_OK) result = several(ledger, &walked, err);
+    if (ledger != NULL) cs_ledger_undo(ledger);
+    cs_ledger_close(ledger);
+    failing_end();
+    if (result == CS_OK) cr_assert_eq(walked, 1);
+    cr_assert_eq(rows_of(c->path), result == CS_OK ? 3 : 1, "%s: %s", cs_code_name(err->code), err->message);
+    return result;
+}
+
+Test(alloc_harness, several_appends) {
+    scene c;
+    scene_init(&c);
+    make_first(&c, CS_LEDGER_VERSION);
+    failing_walk(do_several, &c, FAILING_UNCHECKED);
+    free(first_file);
+    scene_end(&c);
+}
+
+/* A ledger of version 2 is of version 3 afterwards, or as it was. */
+static cs_result do_upgrade(void *user, cs_error *err) {
+    const scene *c = user;
+    cs_ledger *ledger = NULL;
+    file_write(c->path, first_file, first_len);
+    failing_begin();
+    cs_result result = cs_ledger_open(c->path, 20, &ledger, err);
+    cs_ledger_close(ledger);
+    failing_end();
+    sqlite3 *db = raw_open(c->path);
+    bool newest = raw_try(db, "SELECT link FROM entry") == SQLITE_OK;
+    raw_close(db);
+    cr_assert(newest || result != CS_OK);
+    cr_assert_eq(rows_of(c->path), 1);
+    return result;
+}
+
+Test(alloc_harness, upgrade) {
+    scene c;
+    scene_init(&c);
+    make_first(&c, 2);
+    failing_walk(do_upgrade, &c, FAILING_UNCHECKED);
+    free(first_file);
     scene_end(&c);
 }
 

@@ -7,6 +7,7 @@
 #include "tests/alloc/failing.h"
 #include "tests/support/folder.h"
 #include "tests/support/forge.h"
+#include "tests/support/imported.h"
 #include "tests/verify/raw_ledger.h"
 #include "verify/verify.h"
 
@@ -115,6 +116,26 @@ Test(alloc_verify, ledger) {
     raw_close(db);
     usleep(60000); /* a file changed this very moment is waited for, each time it is opened */
     file f = {.path = path, .trust = trust_in(&key), .runs = 1};
+    failing_walk(do_verify, &f, FAILING_UNCHECKED);
+    folder_remove(folder);
+}
+
+/* The lines of an imported bundle are rebuilt, and remembered. */
+Test(alloc_verify, imported_lines) {
+    forge_key key = forge_key_from(1);
+    forge_bundle bundle = {.count = 0};
+    char folder[128];
+    char path[160];
+    failing_folder(folder);
+    (void)snprintf(path, sizeof path, "%s/ledger.db", folder);
+    sqlite3 *db = raw_create(path);
+    forge_session(&bundle, &key, FORGE_SESSION, 2, NULL);
+    forge_link_lines(&bundle, &key, 0);
+    for (size_t i = 0; i < bundle.count; i++)
+        raw_append(db, imported_row(bundle.lines[i]));
+    raw_close(db);
+    usleep(60000);
+    file f = {.path = path, .trust = trust_in(&key), .runs = 2, .sessions = 1};
     failing_walk(do_verify, &f, FAILING_UNCHECKED);
     folder_remove(folder);
 }

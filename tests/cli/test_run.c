@@ -225,7 +225,25 @@ Test(run_command, nobody_there_is_exit_3) {
     EXPECT_EXIT(&s.c, run_json(&s), 3);
     EXPECT_TEXT(&s.c, "code", "describe-failed");
     EXPECT_TEXT(&s.c, "state", "unsent");
-    cr_expect(json_is_false(cli_member(&s.c, "ran")));
+    cr_expect(json_is_false(cli_member(&s.c, "sent")));
+    finish(&s);
+}
+
+/* Described, and then gone before the run was sent. */
+Test(run_command, a_daemon_that_dies_before_the_run_is_exit_3) {
+    scene s;
+    begin(&s);
+    sample good;
+    sample_init(&good);
+    live_describe(&s.script, good.before);
+    s.script.steps[0].end = PEER_DIE;
+    sample_free(&good);
+    serve(&s);
+    EXPECT_EXIT(&s.c, run_json(&s), 3);
+    EXPECT_TEXT(&s.c, "code", "unsent-connect");
+    EXPECT_TEXT(&s.c, "state", "unsent");
+    cr_expect(json_is_false(cli_member(&s.c, "sent")));
+    expect_ledger(&s, 6, 0, 0);
     finish(&s);
 }
 
@@ -387,6 +405,9 @@ Test(replay_command, reproduced_is_exit_0) {
     begin_replay(&s, NULL);
     EXPECT_EXIT(&s.c, cli_json(&s.c, ARGS("replay", "-p", "k.pub", "-d", s.url, "ledger.db")), 0);
     EXPECT_TEXT(&s.c, "rows.0.verdict", "reproduced");
+    cr_expect_null(cli_member(&s.c, "entry"));
+    cr_expect_null(cli_member(&s.c, "where"));
+    cr_expect_null(cli_member(&s.c, "rows.0.daemons.0.failure"));
     EXPECT_TEXT(&s.c, "rows.0.daemons.0.daemon", s.url);
     cr_expect_eq(cli_number(&s.c, "rows.0.daemons.0.matched"), 2);
     cr_expect(json_is_null(cli_member(&s.c, "rows.0.daemons.0.difference")));
@@ -405,6 +426,8 @@ Test(replay_command, different_is_exit_1_with_the_first_difference) {
     begin_replay(&s, another_output);
     EXPECT_EXIT(&s.c, cli_json(&s.c, ARGS("replay", "-p", "k.pub", "-d", s.url, "ledger.db")), 1);
     EXPECT_TEXT(&s.c, "code", "replay-differs");
+    EXPECT_TEXT(&s.c, "where", "ledger.db: entry 1");
+    cr_expect_eq(cli_number(&s.c, "entry"), 1);
     EXPECT_TEXT(&s.c, "rows.0.daemons.0.difference.field", "stdout");
     cr_expect_eq(cli_number(&s.c, "rows.0.daemons.0.difference.offset"), 0);
     finish(&s);

@@ -82,11 +82,11 @@ Test(session_command, a_good_session_is_signed_kept_and_told) {
     EXPECT_HAS_NOT(s.c.end.out, LIVE_ID);
     EXPECT_TEXT(&s.c, "session", LIVE_FINGERPRINT);
     EXPECT_TEXT(&s.c, "provider", "gvisor");
-    EXPECT_TEXT(&s.c, "calls.0.result", "passed");
+    EXPECT_TEXT(&s.c, "calls.0.verdict", "passed");
     EXPECT_TEXT(&s.c, "calls.1.outputs.0.text", "2\n");
     EXPECT_TEXT(&s.c, "calls.1.record.sequence", "2");
     cr_expect_eq(cli_number(&s.c, "calls.1.entry"), 2);
-    EXPECT_TEXT(&s.c, "close.result", "passed");
+    EXPECT_TEXT(&s.c, "close.verdict", "passed");
     cr_expect(json_is_true(cli_member(&s.c, "close.signed")));
     cr_expect_eq(cli_number(&s.c, "entry"), 3);
     expect_ledger(&s, 0, 2, 1);
@@ -156,10 +156,10 @@ Test(session_command, a_call_without_an_answer_is_4) {
     close_after(&s, 2, &s.second);
     EXPECT_EXIT(&s.c, session_json(&s), 4);
     EXPECT_TEXT(&s.c, "code", "unanswered-error");
-    EXPECT_TEXT(&s.c, "calls.0.result", "may-have-run");
+    EXPECT_TEXT(&s.c, "calls.0.verdict", "may-have-run");
     EXPECT_TEXT(&s.c, "calls.0.record.unanswered", "internal");
-    EXPECT_TEXT(&s.c, "calls.1.result", "passed");
-    EXPECT_TEXT(&s.c, "close.result", "passed");
+    EXPECT_TEXT(&s.c, "calls.1.verdict", "passed");
+    EXPECT_TEXT(&s.c, "close.verdict", "passed");
     expect_ledger(&s, 0, 2, 1);
     cr_expect_eq(cli_number(&s.c, "inputs.0.unanswered"), 1, "%s", s.c.end.out);
     finish(&s);
@@ -175,7 +175,7 @@ Test(session_command, after_an_answer_that_never_came_nothing_more_is_sent) {
     EXPECT_EXIT(&s.c, session_json(&s), 4);
     EXPECT_TEXT(&s.c, "code", "unanswered-connection");
     EXPECT_TEXT(&s.c, "calls.1.error.code", "session-stopped");
-    EXPECT_TEXT(&s.c, "close.result", "passed"); /* and says that the lost call did not run */
+    EXPECT_TEXT(&s.c, "close.verdict", "passed"); /* and says that the lost call did not run */
     peer_stop(s.daemon);
     cr_expect_eq(peer_connections(s.daemon), 5);
     finish(&s);
@@ -189,8 +189,12 @@ Test(session_command, a_refused_call_is_3_and_the_others_go_on) {
     close_after(&s, 1, &s.first);
     EXPECT_EXIT(&s.c, session_json(&s), 3);
     EXPECT_TEXT(&s.c, "code", "refused-capacity");
-    EXPECT_TEXT(&s.c, "calls.0.result", "passed");
+    EXPECT_TEXT(&s.c, "calls.0.verdict", "passed");
+    cr_expect_null(cli_member(&s.c, "calls.0.error"));
+    EXPECT_TEXT(&s.c, "calls.1.verdict", "not-run");
+    EXPECT_TEXT(&s.c, "calls.1.error.code", "refused-capacity");
     EXPECT_TEXT(&s.c, "calls.1.reason", "capacity");
+    cr_expect_null(cli_member(&s.c, "calls.1.entry"), "it is kept nowhere");
     expect_ledger(&s, 0, 1, 1);
     finish(&s);
 }
@@ -217,6 +221,9 @@ Test(session_command, a_session_that_is_not_opened_is_3) {
     EXPECT_EXIT(&s.c, session_json(&s), 3);
     EXPECT_TEXT(&s.c, "code", "refused-capacity");
     cr_expect(json_is_false(cli_member(&s.c, "opened")));
+    EXPECT_TEXT(&s.c, "state", "refused");
+    EXPECT_TEXT(&s.c, "reason", "capacity");
+    cr_expect(json_is_true(cli_member(&s.c, "elsewhere")));
     finish(&s);
 }
 
@@ -249,6 +256,10 @@ static void replay_after(const char *output, int exit, const char *first, const 
     cr_expect_eq(cli_number(&s.c, "sessions"), 1);
     EXPECT_TEXT(&s.c, "rows.0.verdict", first);
     EXPECT_TEXT(&s.c, "rows.1.verdict", second);
+    if (exit == 1) {
+        cr_expect_eq(cli_number(&s.c, "entry"), 2);
+        EXPECT_TEXT(&s.c, "where", "ledger.db: entry 2");
+    }
     EXPECT_EXIT(&s.c, cli_json(&s.c, ARGS("verify", "-p", "k.pub", "new.db")), 1);
     EXPECT_TEXT(&s.c, "code", "chain-reopened"); /* the scripted daemon has one and the same session every time */
     finish(&s);

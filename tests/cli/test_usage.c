@@ -1,7 +1,7 @@
 /* Command lines: help, versions, and everything that is wrong with one, as text and as JSON. */
 #include "tests/cli/cli_case.h"
 
-static const char *const commands[] = {"keygen", "run", "session", "verify", "replay", "show", "codes"};
+static const char *const commands[] = {"keygen", "run", "session", "verify", "digest", "replay", "show", "codes"};
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
 Test(usage, help_of_every_command) {
@@ -77,6 +77,12 @@ static const wrong_line wrong[] = {
     {{"run", "--allow-cleartext=yes", "a.json"}, "takes no value"},
     {{"verify", "x"}, "-p"},
     {{"verify", "-p", "k.pub"}, "argument is missing"},
+    {{"verify", "--trust"}, "--trust needs a value"},
+    {{"verify", "-p", "k.pub", "--expect-count", "0", "x"}, "from 1 to "},
+    {{"verify", "-p", "k.pub", "--expect", "a", "--expect", "b", "x"}, "given twice"},
+    {{"digest"}, "argument is missing"},
+    {{"digest", "--protocol", "9", "r.json"}, "from 1 to 4"},
+    {{"digest", "--floor", "vm", "r.json"}, "--calls"},
     {{"replay", "-d", "u", "x"}, "-p"},
     {{"replay", "-p", "k.pub", "x"}, "-d URL"},
     {{"replay", "-p", "k.pub", "-d", "u", "--runs", "1", "x"}, "from 2 to 100"},

@@ -42,6 +42,7 @@ Test(verify, passes_and_says_what_it_saw) {
     EXPECT_HAS(c.end.out, "covered by no digest");
     cr_expect_str_eq(c.end.err, "");
     EXPECT_EXIT(&c, cli_json(&c, ARGS("verify", "-p", "key.pub", "good.jsonl")), 0);
+    EXPECT_TEXT(&c, "inputs.0.message", "every check passed");
     cr_expect_eq(cli_number(&c, "inputs.0.runs"), 2);
     cr_expect_eq(cli_number(&c, "inputs.0.failures"), 0);
     cr_expect(json_is_false(cli_member(&c, "inputs.0.linked")));
@@ -88,6 +89,7 @@ Test(verify, wrong_unreadable_and_empty_are_three_things) {
     EXPECT_EXIT(&c, cli_json(&c, ARGS("verify", "-p", "key.pub", "missing.jsonl")), 5);
     EXPECT_TEXT(&c, "code", "io");
     EXPECT_HAS(cli_text(&c, "where"), "missing.jsonl");
+    EXPECT_TEXT(&c, "inputs.0.where", "missing.jsonl");
     EXPECT_EXIT(&c, cli_json(&c, ARGS("verify", "-p", "key.pub", "strange.txt")), 5);
     EXPECT_TEXT(&c, "code", "input-unknown");
     EXPECT_EXIT(&c, cli_json(&c, ARGS("verify", "-p", "key.pub", "empty.jsonl")), 6);

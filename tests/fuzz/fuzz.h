@@ -38,5 +38,7 @@ void fuzz_digest_apart(const ProtobufCMessage *message, char hex[65]);
 /* Write the input to this process's file and give its path; the file is gone when the process ends. Its
  * time stamp is an old one, so that the reader of ledgers need not wait for the clock's next tick. */
 const char *fuzz_file(const uint8_t *data, size_t size);
+/* Give it that time stamp again, when someone has written it meanwhile. */
+void fuzz_file_old(void);
 
 #endif

@@ -15,7 +15,7 @@ FUZZ_LIBS = $(LIBS_HARNESS)
 
 FUZZ_TARGETS = $(if $(TARGET),$(TARGET),$(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ_PARTS = $(SRC_records) $(SRC_verify) $(SRC_harness) $(addprefix tests/fuzz/,fuzz.c genuine.c walk.c) \
-             $(addprefix tests/support/,canon.c folder.c forge.c sample.c) tests/verify/raw_ledger.c
+             $(addprefix tests/support/,canon.c folder.c forge.c imported.c sample.c) tests/verify/raw_ledger.c
 
 $(FUZZ)/obj/%.o: %.c | $(GEN_H)
 	@mkdir -p $(@D)

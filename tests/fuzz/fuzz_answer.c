@@ -29,7 +29,9 @@ static void take_header(cs_view *rest, unsigned count, cs_header *out) {
     *rest = cs_view_bytes(rest->ptr + used, rest->len - used);
 }
 
-static void check(const cs_exchange *exchange, cs_result result, const cs_outcome *outcome) {
+static void check(const cs_client *client, const cs_exchange *exchange, cs_result result, const cs_outcome *outcome) {
+    const bool whole = !client->https || exchange->delimited;
+    MUST(whole || outcome->state == CS_CALL_UNANSWERED || outcome->state == CS_CALL_UNSENT);
     MUST((outcome->message != NULL) == (outcome->state == CS_CALL_ANSWERED));
     MUST(outcome->bound == (exchange->transport == CS_CODE_OK && exchange->request_id.count == 1 &&
                             strcmp(exchange->request_id.value, REQUEST_ID) == 0));
@@ -65,10 +67,14 @@ static void check_message(const cs_outcome *outcome) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 3) return 0;
-    cs_client client = {
-        .codec = (data[1] & 1) ? CS_CODEC_JSON : CS_CODEC_BINARY, .timeout_ms = 1000, .max_answer = size};
-    cs_exchange exchange = {
-        .transport = PICK(transports, data[1] >> 1), .http = true, .status = PICK(statuses, data[2])};
+    cs_client client = {.codec = (data[1] & 1) ? CS_CODEC_JSON : CS_CODEC_BINARY,
+                        .https = (data[1] & 0x10) != 0,
+                        .timeout_ms = 1000,
+                        .max_answer = size};
+    cs_exchange exchange = {.transport = PICK(transports, data[1] >> 1),
+                            .http = true,
+                            .status = PICK(statuses, data[2]),
+                            .delimited = (data[1] & 0x20) != 0};
     cs_view rest = cs_view_bytes(data + 3, size - 3);
     take_header(&rest, data[0], &exchange.request_id);
     take_header(&rest, data[0] >> 2, &exchange.not_dispatched);
@@ -84,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const ProtobufCMessageDescriptor *type =
         (data[1] & 0x80) ? &plimsoll__v1__describe_response__descriptor : &plimsoll__v1__run_response__descriptor;
     cs_result result = cs_client_judge(&client, &exchange, type, &outcome);
-    check(&exchange, result, &outcome);
+    check(&client, &exchange, result, &outcome);
     if (outcome.message != NULL) check_message(&outcome);
     cs_outcome_free(&outcome);
     return 0;

@@ -14,7 +14,7 @@ static void there_and_back(const cs_connect_error *error) {
     cs_reason reason = error->marked ? error->reason : 0;
     cs_connect_error again;
     MUST(cs_connect_error_write(error->code, message, reason, &body));
-    MUST(cs_connect_error_read(cs_buf_view(&body), &again));
+    MUST(cs_connect_error_read(cs_buf_view(&body), &again, NULL) == CS_OK);
     MUST(again.code == error->code && again.marked == (reason != 0) && again.reason == reason);
     MUST(cs_view_is(cs_buf_view(&again.message), message));
     cs_connect_error_free(&again);
@@ -24,8 +24,9 @@ static void there_and_back(const cs_connect_error *error) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     cs_connect_error error;
-    bool good = cs_connect_error_read(cs_view_bytes(data, size), &error);
-    if (!good) {
+    cs_error err = CS_ERROR_INIT;
+    if (cs_connect_error_read(cs_view_bytes(data, size), &error, &err) != CS_OK) {
+        MUST(err.code == CS_CODE_JSON_MALFORMED);
         MUST(error.message.ptr == NULL && !error.marked);
         return 0;
     }

@@ -27,6 +27,7 @@ static void fix_fields(const cs_run_request *request, const cs_run_response *res
     copy(&record->isolation, &response->isolation);
     copy(&record->environment, &response->environment);
     copy(&record->software_identity, &response->software_identity);
+    copy(&record->instance, &response->instance);
     cs_buf id = CS_BUF_INIT(1024);
     cs_error err;
     if (cs_software_rule_validate(request->software_rule, &err) == CS_OK) {
@@ -41,7 +42,7 @@ static void fix(uint8_t flags, const cs_run_request *request, cs_run_response *r
     char hex[65];
     if (flags & FIX_FIELDS) fix_fields(request, response, record);
     if (flags & FIX_PLACE) {
-        record->version = (flags & NO_RESPONSE) ? 3 : 2;
+        record->version = request->protocol >= 4 ? 4 : (flags & NO_RESPONSE) ? 3 : 2;
         record->sequence = (flags & NO_RESPONSE) ? 1 : 0;
         canon_set(&record->session, (flags & NO_RESPONSE) ? FORGE_SESSION : "");
         canon_set(&record->previous_sha256, "");
@@ -55,7 +56,7 @@ static void fix(uint8_t flags, const cs_run_request *request, cs_run_response *r
         canon_result(response, hex);
         canon_set(&record->result_sha256, (flags & NO_RESPONSE) ? "" : hex);
     }
-    if ((flags & FIX_RECORD) && record->version >= 1 && record->version <= 3) {
+    if ((flags & FIX_RECORD) && record->version >= 1 && record->version <= 4) {
         canon_record(record, hex);
         canon_set(&record->record_sha256, hex);
     }
@@ -88,7 +89,10 @@ static void must_be_true(const cs_verified_run *run) {
     char hex[65];
     canon_request(run->request, hex);
     MUST(cs_view_is(cs_bytes_view(&record->request_sha256), hex));
-    MUST(record->version >= 1 && record->version <= 3);
+    uint32_t protocol = run->request->protocol;
+    bool answered = run->response != NULL;
+    MUST(protocol <= 4 && record->version == (protocol == 4 ? 4 : !answered ? 3 : protocol >= 2 ? 2 : 1));
+    MUST(record->instance.len == 0 || record->version == 4);
     canon_record(record, hex);
     MUST(cs_view_is(cs_bytes_view(&record->record_sha256), hex));
     MUST(cs_view_is(cs_digest_view(&run->checked->record_sha256), hex));
@@ -97,12 +101,13 @@ static void must_be_true(const cs_verified_run *run) {
     MUST(floor >= CS_TIER_NONE && tier >= CS_TIER_PROCESS && tier >= floor);
     MUST(run->in_session == (record->session.len > 0));
     if (run->response == NULL) {
-        MUST(record->version == 3 && record->result_sha256.len == 0 && record->unanswered.len > 0);
+        MUST(protocol >= 2 && record->result_sha256.len == 0 && record->unanswered.len > 0);
         return;
     }
     canon_result(run->response, hex);
     MUST(cs_view_is(cs_bytes_view(&record->result_sha256), hex));
-    MUST(record->version != 3 && record->unanswered.len == 0);
+    MUST(record->unanswered.len == 0);
+    MUST(cs_view_equal(cs_bytes_view(&record->instance), cs_bytes_view(&run->response->instance)));
     MUST(strcmp(cs_request_kind(run->request), cs_response_kind(run->response)) == 0);
 }
 

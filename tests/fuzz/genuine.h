@@ -4,7 +4,7 @@
 #define TESTS_FUZZ_GENUINE_H
 
 #include "tests/support/forge.h"
-#include "verify/pubkey.h"
+#include "verify/trust.h"
 
 #define GENUINE_BUNDLES 6u
 

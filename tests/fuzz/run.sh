@@ -35,7 +35,10 @@ number() { sed -n "s/.*$1 *\([0-9][0-9]*\).*/\1/p" "$log" | tail -n 1; }
 # shellcheck disable=SC2086
 if ! "$folder/fuzz_$name" $limits -max_total_time="$seconds" -dict=tests/fuzz/words.dict \
     -artifact_prefix="$folder/found/$name/" "$folder/corpus/$name" "$folder/seed/$name" > "$log" 2>&1; then
-    { echo "fuzz: $name FAILED; the input: $(sed -n 's/.*Test unit written to //p' "$log" | tail -n 1)"
+    input=$(sed -n 's/.*Test unit written to //p' "$log" | tail -n 1)
+    { echo "fuzz: $name FAILED; the input: $input"
+      # Where this ran, files may not outlive it.
+      if [ -f "$input" ]; then echo "fuzz: its first 4096 bytes in base64: $(head -c 4096 "$input" | base64 -w 0)"; fi
       grep -nE 'this must hold|ERROR:|runtime error|SUMMARY' "$log" | head -n 5
       echo "fuzz: all of it is in $log"; } >&2
     exit 255 # which ends xargs

@@ -13,7 +13,9 @@
 #include "records/wire.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/genuine.h"
+#include "tests/support/canon.h"
 #include "tests/support/folder.h"
+#include "tests/support/imported.h"
 #include "tests/support/sample.h"
 #include "tests/verify/raw_ledger.h"
 
@@ -163,7 +165,26 @@ static void put_exchange(uint8_t flags, cs_view request, cs_view response) {
     put("exchange", cs_buf_view(&seed), response);
 }
 
+static void put_protocol_4(void) {
+    sample s;
+    sample_init(&s);
+    s.request->protocol = 4;
+    s.record->version = 4;
+    canon_set(&s.record->instance, "k8s-pod-uid:1");
+    canon_set(&s.response->instance, "k8s-pod-uid:1");
+    sample_seal(&s, SEAL_ALL);
+    cs_buf request = fuzz_encode(s.request);
+    put_exchange(0, cs_buf_view(&request), cs_view_bytes(s.bytes, s.len));
+    put_exchange(31, cs_buf_view(&request), cs_view_bytes(s.bytes, s.len));
+    put_exchange(63, cs_buf_view(&request), cs_view_bytes(s.bytes, s.len));
+    put_message(&s.response->base);
+    put_message(&s.record->base);
+    cs_buf_free(&request);
+    sample_free(&s);
+}
+
 static void put_exchanges(void) {
+    put_protocol_4();
     sample s;
     sample_init(&s);
     cs_buf request = fuzz_encode(s.request);
@@ -225,6 +246,9 @@ static void put_bundles(void) {
     run.version = 3;
     run.unanswered = "internal";
     put_text("statement", forge_statement(&run));
+    run.version = 4;
+    run.instance = "k8s-pod-uid:1";
+    put_text("statement", forge_statement(&run));
 }
 
 /* ---- ledgers -------------------------------------------------------------------------------------- */
@@ -264,14 +288,25 @@ static void fill_ledger(sqlite3 *db) {
     }
 }
 
-static void put_ledger(const char *page_size, bool filled) {
+/* Two bundles with links, in pieces between one another, and runs without. */
+static void fill_imported(sqlite3 *db) {
+    const forge_bundle *one = genuine_bundle(3);
+    const forge_bundle *other = genuine_bundle(4);
+    for (size_t i = 0; i < one->count || i < other->count; i++) {
+        if (i < one->count) raw_append(db, imported_row(one->lines[i]));
+        if (i < other->count) raw_append(db, imported_row(other->lines[i]));
+    }
+    fill_ledger(db);
+}
+
+static void put_ledger(const char *page_size, void (*fill)(sqlite3 *db)) {
     char folder[128];
     char path[160];
     size_t len = 0;
     folder_make(folder);
     (void)snprintf(path, sizeof path, "%s/ledger.db", folder);
     sqlite3 *db = raw_create(path);
-    if (filled) fill_ledger(db);
+    if (fill != NULL) fill(db);
     raw_sql(db, "PRAGMA journal_mode = DELETE");
     raw_sql(db, forge_text("PRAGMA page_size = %s", page_size));
     raw_sql(db, "VACUUM");
@@ -282,6 +317,20 @@ static void put_ledger(const char *page_size, bool filled) {
     put("ledger", cs_view_of(""), cs_view_bytes(bytes, len));
     free(bytes);
     folder_remove(folder);
+}
+
+/* Each bundle whole, as fuzz_imported takes it. */
+static void put_imported(void) {
+    size_t first = 0;
+    for (unsigned b = 0; b < GENUINE_BUNDLES; b++) {
+        CS_AUTO_BUF steps = CS_BUF_INIT(4096);
+        for (size_t i = 0; i < genuine_bundle(b)->count; i++) {
+            uint8_t step[] = {0, (uint8_t)(first + i), 0};
+            if (!cs_buf_append(&steps, step, sizeof step)) abort();
+        }
+        put("imported", cs_view_of(""), cs_buf_view(&steps));
+        first += genuine_bundle(b)->count;
+    }
 }
 
 /* ---- the small ones ------------------------------------------------------------------------------- */
@@ -324,7 +373,34 @@ static void put_answers(void) {
     put_text("connect_error", "{\"code\":\"internal\"}");
     put_text("connect_error", "{\"code\":\"unavailable\",\"message\":\"m\",\"details\":[{\"type\":\"a/plimsoll.v1."
                               "NotDispatched\",\"value\":\"CAY=\"},{\"type\":\"plimsoll.v1.SessionEnded\"}]}");
+    /* SessionEnded{reason: 2, detail: "idle"}; UnansweredCall{record: {version: 3}}. */
+    put_text("connect_error", "{\"new\":[{\"a\":[]},null,-1e3],\"c\\u006fde\":\"internal\",\"details\":[7,{\"type\":"
+                              "\"plimsoll.v1.SessionEnded\",\"value\":\"CAISBGlkbGU\",\"debug\":{}},{\"type\":"
+                              "\"plimsoll.v1.UnansweredCall\",\"value\":\"CgIIAw\"}]}");
     sample_free(&s);
+}
+
+#define PEM "-----BEGIN PUBLIC KEY-----\\n%s\\n-----END PUBLIC KEY-----\\n"
+/* Of RFC 8032, section 7.1. */
+#define KEY_1 "MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="
+#define KEY_2 "MCowBQYDK2VwAyEAPUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0Zgw="
+
+static void put_trust(void) {
+    static const char *const members[] = {
+        "", ",\"label\":\"ci \\u00e9\"", ",\"not_before\":\"2026-02-28T23:59:59.9Z\"",
+        ",\"label\":\"a\",\"not_before\":\"1970-01-01T00:00:00Z\",\"not_after\":\"9999-12-31T23:59:59.999Z\""};
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        put_text("trust", forge_text("{\"version\":1,\"keys\":[{\"key\":\"" PEM "\"%s}]}", KEY_1, members[i]));
+        put_text("trust", forge_text("{\"version\":1,\"keys\":[{\"key\":\"" PEM "\"},{\"key\":\"" PEM "\"%s}]}",
+                                     KEY_1, KEY_2, members[i]));
+    }
+}
+
+static void put_expected(void) {
+    const char *one = forge_sha256("1", 1);
+    const char *two = forge_sha256("2", 1);
+    put_text("expect", forge_text("%s\n", one));
+    put_text("expect", forge_text("# a\n%s\n\n# b\n%s\n%s\n", two, one, two));
 }
 
 static void put_small(void) {
@@ -362,11 +438,15 @@ int main(int argc, char **argv) {
     put_requests();
     put_exchanges();
     put_bundles();
-    put_ledger("512", true);
-    put_ledger("1024", true);
-    put_ledger("512", false);
+    put_ledger("512", fill_ledger);
+    put_ledger("1024", fill_ledger);
+    put_ledger("1024", fill_imported);
+    put_ledger("512", NULL);
+    put_imported();
     put_keys();
     put_answers();
+    put_trust();
+    put_expected();
     put_small();
     put_probe();
     return 0;

@@ -197,6 +197,7 @@ Test(client_request, acceptable_urls) {
         {"https://sandbox.example", "https://sandbox.example"},
         {"https://sandbox.example:443/a//", "https://sandbox.example/a"},
         {"https://192.0.2.1:8746", "https://192.0.2.1:8746"},
+        {"https://sandbox.example/a%20b", "https://sandbox.example/a%20b"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char normal[256];
@@ -231,6 +232,9 @@ Test(client_request, unacceptable_urls) {
         "http://127.0.0.1/\xc3\xa9",
         "http://sandbox%ddexample", /* libcurl would decode it */
         "http://sandbox%01.example",
+        "http://%31", /* would lead to 0.0.0.1 */
+        "https://%31%32%37.0.0.1",
+        "http://127.0.0.%31:8746",
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char normal[256];

@@ -152,7 +152,7 @@ Test(ledger_crash, an_append_that_was_not_committed_is_not_there) {
             sqlite3_open(path, &db) == SQLITE_OK &&
             sqlite3_exec(db,
                          "PRAGMA cache_size = 1; BEGIN IMMEDIATE; INSERT INTO entry SELECT 2, added_unix_ms, kind,"
-                         " record_sha256, row_sha256, row_sha256, code, daemon, detail, envelope,"
+                         " record_sha256, row_sha256, row_sha256, code, daemon, detail, envelope, link,"
                          " describe_before, describe_after, zeroblob(9000000), response FROM entry",
                          NULL, NULL, NULL) == SQLITE_OK;
         if (good) raise(SIGKILL);

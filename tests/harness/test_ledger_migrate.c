@@ -1,4 +1,4 @@
-/* A ledger of version 1 becomes one of version 2: every row as it was, or nothing at all. */
+/* A ledger of version 1 or 2 becomes one of the newest: every row as it was, or nothing at all. */
 #include <criterion/criterion.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -49,12 +49,33 @@ static void raw_sql(const char *sql) {
     "CAST('the request' AS BLOB), CAST('the response' AS BLOB), NULL, CAST('before' AS BLOB), NULL, '', '" DIGEST_1    \
     "', '" DIGEST_2 "')"
 
+/* Version 2 also knows these. */
+#define DIGEST_3 "a1634997af12f1bf7b43c4d19e7a045838452acccafe85f0fb30a99ab9c02954"
+#define DIGEST_4 "2bf5f4b881f3ab859b72f118f4cd055b03114876c8339e16868a4ba65b40276e"
+#define ROW_3                                                                                                          \
+    "(3, 1700000000123, 'unanswered', 'http://127.0.0.1:8746', '', '', CAST('the request' AS BLOB), NULL, "            \
+    "CAST('{\"payloadType\":\"x\"}' AS BLOB), CAST('before' AS BLOB), CAST('after' AS BLOB), '" ROWS_RECORD            \
+    "', '" DIGEST_2 "', '" DIGEST_3 "')"
+#define ROW_4                                                                                                          \
+    "(4, 1700000000123, 'close', 'http://127.0.0.1:8746', '', '', NULL, NULL, CAST('{\"payloadType\":\"x\"}' AS "      \
+    "BLOB), CAST('before' AS BLOB), CAST('after' AS BLOB), '', '" DIGEST_3 "', '" DIGEST_4 "')"
+
 static void version_1(void) {
     for (const char *const *sql = cs_ledger_schema_of(1); *sql != NULL; sql++)
         raw_sql(*sql);
     raw_sql("PRAGMA application_id = 1129532487; PRAGMA user_version = 1; PRAGMA journal_mode = WAL");
     raw_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_1);
     raw_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_2);
+}
+
+static void version_2(void) {
+    for (const char *const *sql = cs_ledger_schema_of(2); *sql != NULL; sql++)
+        raw_sql(*sql);
+    raw_sql("PRAGMA application_id = 1129532487; PRAGMA user_version = 2; PRAGMA journal_mode = WAL");
+    raw_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_1);
+    raw_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_2);
+    raw_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_3);
+    raw_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_4);
 }
 
 static int add_text(void *out, int count, char **values, char **names) {
@@ -120,7 +141,7 @@ Test(ledger_migrate, every_row_stays_as_it_was) {
     expect_answer("PRAGMA user_version", "1|"); /* a reader changes nothing */
 
     cs_ledger *ledger = open_good();
-    expect_answer("PRAGMA user_version", "2|");
+    expect_answer("PRAGMA user_version", "3|");
     expect_answer("PRAGMA application_id", "1129532487|");
     expect_answer("SELECT count(*) FROM sqlite_schema", "4|");
     expect_same(&rows);
@@ -145,13 +166,74 @@ Test(ledger_migrate, every_row_stays_as_it_was) {
     cs_buf_free(&rows);
 }
 
-Test(ledger_migrate, an_empty_ledger_of_version_1) {
-    for (const char *const *sql = cs_ledger_schema_of(1); *sql != NULL; sql++)
-        raw_sql(*sql);
-    raw_sql("PRAGMA application_id = 1129532487; PRAGMA user_version = 1");
-    cs_ledger_close(open_good());
+Test(ledger_migrate, every_row_of_version_2_stays_as_it_was) {
+    version_2();
+    cs_buf rows = ask(ROWS);
+    cr_expect_eq(walk(), 4);
     expect_answer("PRAGMA user_version", "2|");
+
+    cs_ledger *ledger = open_good();
+    expect_answer("PRAGMA user_version", "3|");
+    expect_answer("SELECT count(*) FROM sqlite_schema", "4|");
+    expect_answer("SELECT count(*) FROM entry WHERE link IS NULL", "4|");
+    expect_same(&rows);
+    cr_expect_eq(walk(), 4);
+
+    cs_ledger_row row = rows_checkpoint(); /* and the new kind follows */
+    int64_t id = 0;
+    cs_error err = CS_ERROR_INIT;
+    cr_assert_eq(cs_ledger_append(ledger, &row, &id, &err), CS_OK, "%s", err.message);
+    cr_expect_eq(id, 5);
+    cs_ledger_close(ledger);
+    cr_expect_eq(walk(), 5);
+    expect_answer("SELECT previous_sha256 = '" DIGEST_4 "' FROM entry WHERE id = 5", "1|");
+    cs_buf_free(&rows);
+}
+
+static void expect_empty(int version) {
+    for (const char *const *sql = cs_ledger_schema_of(version); *sql != NULL; sql++)
+        raw_sql(*sql);
+    raw_sql(version == 1 ? "PRAGMA application_id = 1129532487; PRAGMA user_version = 1"
+                         : "PRAGMA application_id = 1129532487; PRAGMA user_version = 2");
+    cs_ledger_close(open_good());
+    expect_answer("PRAGMA user_version", "3|");
     cr_expect_eq(walk(), 0);
+    cr_assert_eq(unlink(path), 0);
+}
+
+Test(ledger_migrate, empty_ledgers) {
+    expect_empty(1);
+    expect_empty(2);
+}
+
+/* A reader that began without locks goes on where it was. */
+Test(ledger_migrate, while_it_is_read) {
+    version_2();
+    cs_source *source = NULL;
+    cs_entry entry;
+    bool more = true;
+    cs_error err = CS_ERROR_INIT;
+    cr_assert_eq(cs_source_open(path, &source, &err), CS_OK, "%s", err.message);
+    cr_assert_eq(cs_source_next(source, &entry, &more, &err), CS_OK, "%s", err.message);
+    pid_t child = fork();
+    cr_assert_geq(child, 0);
+    if (child == 0) {
+        cs_ledger *ledger = NULL;
+        cs_result result = cs_ledger_open(path, 5000, &ledger, &err);
+        cs_ledger_close(ledger);
+        _exit((int)result);
+    }
+    int status = -1;
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_expect_eq(status, 0);
+    expect_answer("PRAGMA user_version", "3|");
+    for (uint64_t id = 2; id <= 4; id++) {
+        cr_assert_eq(cs_source_next(source, &entry, &more, &err), CS_OK, "%s: %s", err.where, err.message);
+        cr_expect_eq(entry.number, id);
+    }
+    cr_expect_eq(cs_source_next(source, &entry, &more, &err), CS_OK);
+    cr_expect_not(more);
+    cs_source_close(source);
 }
 
 Test(ledger_migrate, several_processes_at_once) {
@@ -174,7 +256,7 @@ Test(ledger_migrate, several_processes_at_once) {
         cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == CS_OK, "status %d", status);
     }
     expect_same(&rows);
-    expect_answer("PRAGMA user_version", "2|");
+    expect_answer("PRAGMA user_version", "3|");
     cr_expect_eq(walk(), 2);
     cs_buf_free(&rows);
 }
@@ -184,21 +266,41 @@ Test(ledger_migrate, several_processes_at_once) {
 static void expect_untouched(cs_result result, cs_code code) {
     cs_buf rows = ask(ROWS);
     cs_buf schema = ask("SELECT sql FROM sqlite_schema ORDER BY rowid");
+    cs_buf version = ask("PRAGMA user_version");
     cs_ledger *ledger = NULL;
     cs_error err = CS_ERROR_INIT;
     cr_expect_eq(cs_ledger_open(path, 200, &ledger, &err), result, "%s", err.message);
     cr_expect_eq(err.code, code, "%s: %s", cs_code_name(err.code), err.message);
     cr_expect_null(ledger);
-    expect_answer("PRAGMA user_version", "1|");
+    expect_answer("PRAGMA user_version", (const char *)version.ptr);
     expect_same(&rows);
     expect_answer("SELECT sql FROM sqlite_schema ORDER BY rowid", (const char *)schema.ptr);
     cs_buf_free(&rows);
     cs_buf_free(&schema);
+    cs_buf_free(&version);
 }
 
 Test(ledger_migrate, a_strangers_trigger_is_not_taken_along) {
     version_1();
     raw_sql("CREATE TRIGGER more AFTER INSERT ON entry BEGIN SELECT 1; END");
+    expect_untouched(CS_FAILED, CS_CODE_LEDGER_SCHEMA);
+}
+
+Test(ledger_migrate, a_ledger_of_version_2_with_more_or_less) {
+    version_2();
+    raw_sql("CREATE TABLE note (text TEXT)");
+    expect_untouched(CS_FAILED, CS_CODE_LEDGER_SCHEMA);
+    raw_sql("DROP TABLE note; DROP TRIGGER entry_insert");
+    expect_untouched(CS_FAILED, CS_CODE_LEDGER_SCHEMA);
+    raw_sql(cs_ledger_schema_of(2)[3]);
+    cs_ledger_close(open_good()); /* the twin */
+    expect_answer("PRAGMA user_version", "3|");
+}
+
+/* A stranger's column is nowhere to go to, and the text is not that of the version. */
+Test(ledger_migrate, a_ledger_of_version_2_with_a_link_already) {
+    version_2();
+    raw_sql("ALTER TABLE entry ADD COLUMN link BLOB");
     expect_untouched(CS_FAILED, CS_CODE_LEDGER_SCHEMA);
 }
 

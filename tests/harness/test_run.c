@@ -292,7 +292,7 @@ static void described_protocol(uint32_t protocol) {
 
 Test(run, a_protocol_that_is_not_spoken_here_means_that_nothing_ran) {
     described_protocol(0);
-    described_protocol(4);
+    described_protocol(5);
 }
 
 Test(run, a_refused_run_leaves_nothing) {

@@ -208,3 +208,72 @@ Test(sign, a_close_that_is_not_its_chains_is_never_signed) {
     }
     signing_end(&t);
 }
+
+/* ---- a link ---------------------------------------------------------------------------------------- */
+
+#define ENTRY "2222222222222222222222222222222222222222222222222222222222222222"
+
+Test(sign, the_link_of_an_entry_and_of_a_checkpoint) {
+    static const struct {
+        cs_bundle_link link;
+        const char *predicate;
+        const char *subject;
+    } cases[] = {
+        {{.index = 1, .entry_sha256 = ENTRY},
+         "{\"index\":1,\"previous_sha256\":\"\",\"entry_sha256\":\"" ENTRY "\"}",
+         ENTRY},
+        {{.index = 2, .previous_sha256 = LAST, .entry_sha256 = ENTRY},
+         "{\"index\":2,\"previous_sha256\":\"" LAST "\",\"entry_sha256\":\"" ENTRY "\"}",
+         ENTRY},
+        {{.index = 3, .previous_sha256 = LAST, .checkpoint = true, .lines = 2},
+         "{\"index\":3,\"previous_sha256\":\"" LAST "\",\"checkpoint\":true,\"lines\":2}",
+         LAST},
+    };
+    signing t;
+    signing_start(&t);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cs_error err = CS_ERROR_INIT;
+        cs_buf_clear(&t.envelope);
+        cr_assert_eq(cs_sign_link(t.key, &cases[i].link, &t.envelope, &err), CS_OK, "%s", err.message);
+        cs_envelope envelope;
+        cr_assert_eq(cs_envelope_decode(cs_buf_view(&t.envelope), &envelope, &err), CS_OK, "%s", err.message);
+        char want[1024];
+        (void)snprintf(want, sizeof want,
+                       "{\"_type\":\"https://in-toto.io/Statement/v1\",\"subject\":[{\"name\":\"bundle-line\",\"digest\":"
+                       "{\"sha256\":\"%s\"}}],\"predicateType\":"
+                       "\"https://plimsollmark.github.io/plimsoll/bundle-link/v1\",\"predicate\":%s}",
+                       cases[i].subject, cases[i].predicate);
+        cr_expect(cs_view_is(cs_buf_view(&envelope.payload), want), "%.*s", (int)envelope.payload.len,
+                  (const char *)envelope.payload.ptr);
+        char *pae = pae_of(&envelope);
+        cr_expect_eq(crypto_sign_verify_detached(envelope.signature, (const uint8_t *)pae, strlen(pae),
+                                                 cs_key_public(t.key)->bytes),
+                     0);
+        free(pae);
+        cs_envelope_free(&envelope);
+    }
+    signing_end(&t);
+}
+
+Test(sign, a_link_that_can_stand_nowhere_is_never_signed) {
+    static const cs_bundle_link cases[] = {
+        {.index = 0, .entry_sha256 = ENTRY},
+        {.index = 2, .entry_sha256 = ENTRY},
+        {.index = 1, .previous_sha256 = LAST, .entry_sha256 = ENTRY},
+        {.index = 2, .previous_sha256 = "11", .entry_sha256 = ENTRY},
+        {.index = 2, .previous_sha256 = LAST},
+        {.index = 2, .previous_sha256 = LAST, .entry_sha256 = ENTRY, .lines = 1},
+        {.index = 2, .previous_sha256 = LAST, .entry_sha256 = ENTRY, .checkpoint = true, .lines = 1},
+        {.index = 2, .previous_sha256 = LAST, .checkpoint = true, .lines = 2},
+        {.index = 1, .checkpoint = true},
+    };
+    signing t;
+    signing_start(&t);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cs_error err = CS_ERROR_INIT;
+        cr_expect_eq(cs_sign_link(t.key, &cases[i], &t.envelope, &err), CS_UNCHECKED, "%zu", i);
+        cr_expect_eq(err.code, CS_CODE_INTERNAL, "%zu", i);
+        cr_expect_eq(t.envelope.len, 0);
+    }
+    signing_end(&t);
+}

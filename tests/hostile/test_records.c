@@ -120,6 +120,9 @@ static const play fields[] = {
     BOTH("no rule", no_rule_id, FAILS(RULE_MISMATCH), FAILS(RULE_MISMATCH)),
     BOTH("a rule of the other mode", approved_rule_id, FAILS(RULE_MISMATCH), FAILS(RULE_MISMATCH)),
     BOTH("unanswered", change_unanswered, FAILS(RECORD_UNANSWERED), FAILS(RECORD_UNANSWERED)),
+    BOTH("instance", change_record_instance, FAILS(INSTANCE_MISMATCH), FAILS(INSTANCE_MISMATCH)),
+    BOTH("an instance that no digest covers", change_both_instances, FAILS(INSTANCE_MISMATCH),
+         FAILS(INSTANCE_MISMATCH)),
 };
 
 Test(hostile_records, every_field) {
@@ -270,6 +273,7 @@ static const play responses[] = {
     {"isolation", CHANGE(response_isolation, SEAL_BYTES), FAILS(ISOLATION_MISMATCH)},
     {"environment", CHANGE(response_environment, SEAL_BYTES), FAILS(ENVIRONMENT_MISMATCH)},
     {"software", CHANGE(change_response_software, SEAL_BYTES), FAILS(SOFTWARE_MISMATCH)},
+    {"instance", CHANGE(change_response_instance, SEAL_BYTES), FAILS(INSTANCE_MISMATCH)},
     {"duration, which is in no digest", CHANGE(response_duration, SEAL_BYTES), PASSES},
     {"advice, which is in no digest", CHANGE(add_advice, SEAL_BYTES), PASSES},
     RESULT("output", change_other_output),
@@ -286,4 +290,42 @@ static const play responses[] = {
 
 Test(hostile_records, the_response_around_the_record) {
     hostile(&(group){.at = AT_RUN, PLAYS(responses)});
+}
+
+/* ---- protocol 4 ------------------------------------------------------------------------------------ */
+
+/* A daemon that serves protocol 4 well, but for one thing. */
+#define WITH_4(name, more)                                                                                             \
+    static void name(sample *s) {                                                                                      \
+        change_make_version_4(s);                                                                                      \
+        more;                                                                                                          \
+    }
+
+WITH_4(version_0_in_4, version_0(s))
+WITH_4(version_1_in_4, change_version_1(s))
+WITH_4(version_2_in_4, change_version_2(s))
+WITH_4(version_3_in_4, change_version_3(s))
+WITH_4(unanswered_in_4, change_unanswered(s))
+WITH_4(record_instance_in_4, change_record_instance(s))
+WITH_4(response_instance_in_4, change_response_instance(s))
+WITH_4(both_instances_in_4, change_both_instances(s))
+WITH_4(no_instance_in_4, change_no_instance(s))
+WITH_4(form_in_4, change_instance_form(s))
+
+static const play protocol_4[] = {
+    {"as it should be", CHANGE(change_make_version_4, 0), PASSES},
+    BOTH("version 0", version_0_in_4, FAILS(RECORD_VERSION), FAILS(RECORD_VERSION)),
+    BOTH("version 1", version_1_in_4, FAILS(RECORD_VERSION), FAILS(RECORD_VERSION)),
+    BOTH("version 2", version_2_in_4, FAILS(RECORD_VERSION), FAILS(RECORD_VERSION)),
+    BOTH("version 3", version_3_in_4, FAILS(RECORD_VERSION), FAILS(RECORD_VERSION)),
+    BOTH("unanswered", unanswered_in_4, FAILS(RECORD_UNANSWERED), FAILS(RECORD_UNANSWERED)),
+    BOTH("instance of the record", record_instance_in_4, FAILS(INSTANCE_MISMATCH), FAILS(INSTANCE_MISMATCH)),
+    BOTH("instance of the response", response_instance_in_4, FAILS(INSTANCE_MISMATCH), FAILS(INSTANCE_MISMATCH)),
+    BOTH("both instances", both_instances_in_4, FAILS(RECORD_DIGEST), PASSES),
+    BOTH("no instance in the record", no_instance_in_4, FAILS(INSTANCE_MISMATCH), FAILS(INSTANCE_MISMATCH)),
+    BOTH("form of the instance", form_in_4, FAILS(INSTANCE_MISMATCH), FAILS(INSTANCE_MISMATCH)),
+};
+
+Test(hostile_records, in_protocol_4) {
+    hostile(&(group){.at = AT_RUN, PLAYS(protocol_4)});
 }

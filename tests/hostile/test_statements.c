@@ -149,8 +149,8 @@ static void before_protocol_0(sample *s) {
     s->before->protocol = 0;
 }
 
-static void before_protocol_4(sample *s) {
-    s->before->protocol = 4;
+static void before_protocol_5(sample *s) {
+    s->before->protocol = 5;
 }
 
 static void before_protocol_wraps(sample *s) {
@@ -159,7 +159,7 @@ static void before_protocol_wraps(sample *s) {
 
 static const play protocols[] = {
     {"none", CHANGE(before_protocol_0, 0), FAILS(DESCRIBE_FAILED)},
-    {"the next one", CHANGE(before_protocol_4, 0), FAILS(DESCRIBE_FAILED)},
+    {"the next one", CHANGE(before_protocol_5, 0), FAILS(DESCRIBE_FAILED)},
     {"the last one", CHANGE(before_protocol_wraps, 0), FAILS(DESCRIBE_FAILED)},
 };
 

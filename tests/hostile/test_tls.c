@@ -206,7 +206,7 @@ Test(hostile_tls, after_the_handshake) {
 }
 
 /* Anyone on the way can end a TCP stream, and where the end of the stream is the end of the body, libcurl does
- * not ask whether TLS ended, too. What is cut off like this is missed by the record's digests. */
+ * not ask whether TLS ended, too. So an answer must say by itself where it ends. */
 static void cut_result(stage *st) {
     cs_buf *body = &st->bodies[1];
     const uint8_t *at = memmem(body->ptr, body->len, "\x52\x04\x0a\x02", 4);
@@ -215,12 +215,79 @@ static void cut_result(stage *st) {
     st->steps[1].end = PEER_CUT;
 }
 
+/* The plain script is the twin: it differs in the Content-Length alone. */
 static const play ends[] = {
-    {"a result that is cut off", .alter = cut_result, FAILS(RESULT_DIGEST)},
+    {"whole, and TLS not ended", .end = PEER_CUT, UNANSWERED(MALFORMED)},
+    {"a length that no number holds", HEAD(H_ID, H_ID "Content-Length: 99999999999999999999\r\n"), UNANSWERED(TOO_LARGE),
+     .kept = KEPT_NOTHING},
+    {"a transfer coding that is no framing", HEAD(H_ID, H_ID "Transfer-Encoding: identity\r\n"), UNANSWERED(MALFORMED)},
+    {"an older version of HTTP", HEAD(H_STATUS, "HTTP/1.0 200 OK\r\n"), UNANSWERED(MALFORMED)},
+    {"a length, and TLS not ended", HEAD(H_ID, H_ID H_LENGTH), .end = PEER_CUT, PASSES},
 };
 
-Test(hostile_tls, the_end_of_a_body) {
-    with_servers(&(group){.at = AT_RUN, .head = H_STATUS H_BINARY H_ID H_END, PLAYS(ends)});
+Test(hostile_tls, a_body_that_ends_where_the_connection_does) {
+    with_servers(&(group){.at = AT_ALL, .head = H_STATUS H_BINARY H_ID H_END, UNANSWERED(MALFORMED), PLAYS(ends)});
+}
+
+static const play cut_ends[] = {
+    {"a result that is cut off", .alter = cut_result, UNANSWERED(MALFORMED)},
+};
+
+Test(hostile_tls, a_body_that_is_cut_short) {
+    with_servers(&(group){.at = AT_RUN, .head = H_STATUS H_BINARY H_ID H_END, UNANSWERED(MALFORMED), PLAYS(cut_ends)});
+}
+
+/* What is cut off an error may be what it says about the run. */
+static const play error_ends[] = {
+    {"no length", HEAD(H_LENGTH, ""), UNANSWERED(MALFORMED)},
+    {"no length, and TLS not ended", HEAD(H_LENGTH, ""), .end = PEER_CUT, UNANSWERED(MALFORMED)},
+    {"a status that has no body", HEAD("503 Busy", "204 No Content"), BODY("busy", ""), REFUSED(CAPACITY)},
+};
+
+Test(hostile_tls, an_error_that_ends_where_the_connection_does) {
+    with_servers(&(group){.at = AT_ALL,
+                          .head = "HTTP/1.1 503 Busy\r\nPlimsoll-Not-Dispatched: capacity\r\n" H_ID H_LENGTH H_END,
+                          .body = "busy",
+                          REFUSED(CAPACITY),
+                          PLAYS(error_ends)});
+}
+
+/* The body in one chunk; the last one says that it is the last. */
+static void put_chunk(stage *st, const char *end) {
+    const cs_buf *body = &st->bodies[st->attacked];
+    cr_assert(cs_buf_printf(&st->framed, "%zx\r\n", body->len));
+    cr_assert(cs_buf_append(&st->framed, body->ptr, body->len));
+    cr_assert(cs_buf_text(&st->framed, end));
+}
+
+static void all_chunks(stage *st) {
+    be_good(st);
+    put_chunk(st, "\r\n0\r\n\r\n");
+}
+
+static void no_last_chunk(stage *st) {
+    cs_buf_clear(&st->framed);
+    put_chunk(st, "\r\n");
+    st->steps[st->attacked].end = PEER_CUT;
+}
+
+static const play chunked_ends[] = {
+    {"TLS not ended", .end = PEER_CUT, PASSES},
+    {"the last chunk is cut off", .alter = no_last_chunk, UNANSWERED(CONNECTION)},
+    {"a coding below the chunks", HEAD("chunked", "gzip, chunked"), UNANSWERED(MALFORMED)},
+    {"in capitals", HEAD("chunked", "CHUNKED"), PASSES},
+};
+
+Test(hostile_tls, chunks_say_where_they_end) {
+    servers s = {.authority = NULL};
+    open_servers(&s);
+    hostile(&(group){.at = AT_ALL,
+                     .held = &s,
+                     .config.ca_file = s.ca_file,
+                     .head = H_STATUS H_BINARY H_ID "Transfer-Encoding: chunked\r\n\r\n",
+                     .dress = all_chunks,
+                     PLAYS(chunked_ends)});
+    close_servers(&s);
 }
 
 /* Where the length was told, it counts. */

@@ -20,10 +20,14 @@ static void post(const test_daemon *daemon, const char *path, const char *token,
 }
 
 void session_open(const test_daemon *daemon, const char *members, test_session *session) {
+    session_open_in(daemon, 3, members, session);
+}
+
+void session_open_in(const test_daemon *daemon, unsigned protocol, const char *members, test_session *session) {
     char body[1024];
     wire_end end;
-    *session = (test_session){.daemon = daemon};
-    snprintf(body, sizeof body, "{\"protocol\":3%s}", members);
+    *session = (test_session){.daemon = daemon, .protocol = protocol};
+    snprintf(body, sizeof body, "{\"protocol\":%u%s}", protocol, members);
     post(daemon, OPEN, DAEMON_TOKEN, body, &end);
     cr_assert_eq(end.status, 200, "status %ld: %s", end.status, end.body);
     snprintf(session->id, sizeof session->id, "%s", json_at(end.json, "sessionId"));
@@ -37,7 +41,8 @@ void session_open(const test_daemon *daemon, const char *members, test_session *
 
 void session_send_as(const test_session *session, const char *token, const char *payload, wire_end *end) {
     char *body = NULL;
-    cr_assert_geq(asprintf(&body, "{\"protocol\":3,\"sessionId\":\"%s\",%s}", session->id, payload), 0);
+    cr_assert_geq(asprintf(&body, "{\"protocol\":%u,\"sessionId\":\"%s\",%s}", session->protocol, session->id, payload),
+                  0);
     post(session->daemon, CALL, token, body, end);
     free(body);
 }
@@ -54,9 +59,9 @@ static void *read_json(const ProtobufCMessageDescriptor *type, const char *text,
 }
 
 /* The digest of the call in the form without a session id. */
-static void request_digest(const char *payload, char hex[65]) {
+static void request_digest(unsigned protocol, const char *payload, char hex[65]) {
     char *body = NULL;
-    int len = asprintf(&body, "{\"protocol\":3,%s}", payload);
+    int len = asprintf(&body, "{\"protocol\":%u,%s}", protocol, payload);
     cr_assert_geq(len, 0);
     cs_run_request *request = read_json(&plimsoll__v1__run_request__descriptor, body, (size_t)len);
     /* It is no part of the digest. */
@@ -70,6 +75,20 @@ static void expect_text(const ProtobufCBinaryData *field, const char *expected) 
               field->len > 0 ? (const char *)field->data : "", expected);
 }
 
+/* One sandbox for the whole session: it has a name from protocol 4 on. */
+static void check_instance(test_session *session, const ProtobufCBinaryData *instance) {
+    if (session->protocol < 4) {
+        expect_text(instance, "");
+        return;
+    }
+    if (session->calls == 0)
+        snprintf(session->instance, sizeof session->instance, "%.*s", (int)instance->len, (const char *)instance->data);
+    expect_text(instance, session->instance);
+    const char *kind = "localdaemon-sandbox:";
+    cr_assert_eq(strncmp(session->instance, kind, strlen(kind)), 0, "%s", session->instance);
+    cr_assert(cs_is_hex(cs_view_of(session->instance + strlen(kind)), 32), "%s", session->instance);
+}
+
 /* What every record of the session states: its place in the chain, the request, its own digest. */
 static void check_record(test_session *session, const char *payload, const cs_run_record *record) {
     char hex[65];
@@ -77,7 +96,8 @@ static void check_record(test_session *session, const char *payload, const cs_ru
     expect_text(&record->session, session->fingerprint);
     cr_assert_eq(record->sequence, session->calls + 1);
     expect_text(&record->previous_sha256, session->previous);
-    request_digest(payload, hex);
+    check_instance(session, &record->instance);
+    request_digest(session->protocol, payload, hex);
     expect_text(&record->request_sha256, hex);
     cr_assert_leq(record->started_unix_ms, record->ended_unix_ms);
     canon_record(record, hex);
@@ -92,10 +112,11 @@ void session_check_answer(test_session *session, const char *payload, const wire
     cr_assert(response->run != NULL && response->run->record != NULL);
     char hex[65];
     canon_result(response->run, hex);
-    cr_assert_eq(response->run->record->version, 2);
+    cr_assert_eq(response->run->record->version, session->protocol >= 4 ? 4 : 2);
     expect_text(&response->run->record->result_sha256, hex);
     expect_text(&response->run->record->unanswered, "");
     check_record(session, payload, response->run->record);
+    expect_text(&response->run->instance, session->instance);
     cs_message_free(response);
 }
 
@@ -164,7 +185,7 @@ void session_check_unanswered(test_session *session, const char *payload, const 
     Plimsoll__V1__UnansweredCall *call = (Plimsoll__V1__UnansweredCall *)find_detail(
         end, "plimsoll.v1.UnansweredCall", &plimsoll__v1__unanswered_call__descriptor);
     cr_assert(call != NULL && call->record != NULL, "%s", end->body);
-    cr_assert_eq(call->record->version, 3);
+    cr_assert_eq(call->record->version, session->protocol >= 4 ? 4 : 3);
     expect_text(&call->record->result_sha256, "");
     expect_text(&call->record->unanswered, code);
     check_record(session, payload, call->record);
@@ -173,7 +194,7 @@ void session_check_unanswered(test_session *session, const char *payload, const 
 
 void session_close_as(const test_session *session, const char *token, wire_end *end) {
     char body[128];
-    snprintf(body, sizeof body, "{\"protocol\":3,\"sessionId\":\"%s\"}", session->id);
+    snprintf(body, sizeof body, "{\"protocol\":%u,\"sessionId\":\"%s\"}", session->protocol, session->id);
     post(session->daemon, CLOSE, token, body, end);
 }
 

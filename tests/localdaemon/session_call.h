@@ -13,14 +13,18 @@
 /* One session as its client sees it. */
 typedef struct test_session {
     const test_daemon *daemon;
+    unsigned protocol;
     char id[33];
     char fingerprint[65];
     unsigned calls;    /* records so far */
     char previous[65]; /* digest of the newest; "" before the first */
+    char instance[80]; /* from protocol 4 on, of the first record; "" before it */
 } test_session;
 
 /* Open one: `members` stands behind the protocol in the request, as in ",\"lifetimeMs\":500". */
 void session_open(const test_daemon *daemon, const char *members, test_session *session);
+/* The same with another protocol than 3. */
+void session_open_in(const test_daemon *daemon, unsigned protocol, const char *members, test_session *session);
 
 /* Send one call; `payload` is its members without protocol and id. The answer is not looked at. */
 void session_send(const test_session *session, const char *payload, wire_end *end);

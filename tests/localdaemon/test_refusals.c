@@ -98,8 +98,8 @@ Test(localdaemon_refusals, order_and_scope, .timeout = 60) {
 }
 
 Test(localdaemon_refusals, other_protocols_can_be_served, .timeout = 60) {
-    static const char *const versions[] = {"1", "2"};
-    for (int i = 0; i < 2; i++) {
+    static const char *const versions[] = {"1", "2", "4"};
+    for (int i = 0; i < 3; i++) {
         const char *const more[] = {"--protocol", versions[i], NULL};
         daemon_start(&host, "process", more);
         json_t *answer = wire_run(&host, "{\"protocol\":%s," STEP "}", versions[i]);

@@ -3,6 +3,7 @@
 
 #include "records/check.h"
 #include "records/protojson.h"
+#include "records/text.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -19,7 +20,9 @@ static test_daemon host;
 /* Of what is to end by its time-out: enough for a step or two to begin. */
 static int time_out_ms;
 
-#define STEPS "{\"protocol\":3,\"project\":{\"files\":[{\"path\":\"f\",\"content\":\"\"}],\"steps\":"
+#define STEPS_IN(protocol)                                                                                             \
+    "{\"protocol\":" protocol ",\"project\":{\"files\":[{\"path\":\"f\",\"content\":\"\"}],\"steps\":"
+#define STEPS STEPS_IN("3")
 
 static void check_javascript(void) {
     json_t *answer = wire_run(&host, "{\"protocol\":3,\"javascript\":{\"code\":\"console.log(1+1);console.error("
@@ -211,8 +214,7 @@ static void check_surroundings(void) {
 }
 
 /* The daemon's statements agree with each other, by the checks that a harness makes. */
-static void check_record(const char *provider) {
-    static const char body[] = STEPS "[\"echo hi\"]}}";
+static void check_record(const char *provider, const char *body) {
     wire_end end, said;
     wire_json(&host, DESCRIBE, "{}", &said);
     wire_json(&host, RUN, body, &end);
@@ -285,9 +287,36 @@ static void check_all(const char *provider, int within_ms) {
     check_artifacts();
     check_leftovers();
     check_surroundings();
-    check_record(provider);
+    check_record(provider, STEPS "[\"echo hi\"]}}");
     check_cartpole();
     cr_assert_eq(daemon_stop(&host), 0);
+}
+
+/* Every single run has a sandbox of its own, and from protocol 4 on its record names it. */
+static void check_protocol_4(const char *provider) {
+    const char *const more[] = {"--protocol", "4", NULL};
+    daemon_start(&host, provider, more);
+    check_record(provider, STEPS_IN("4") "[\"echo hi\"]}}");
+    json_t *one = wire_run(&host, STEPS_IN("4") "[\"true\"]}}");
+    json_t *two = wire_run(&host, STEPS_IN("4") "[\"true\"]}}");
+    char name[80];
+    snprintf(name, sizeof name, "%s", json_at(one, "instance"));
+    cr_assert_eq(strncmp(name, "localdaemon-sandbox:", 20), 0, "%s", name);
+    cr_assert(cs_is_hex(cs_view_of(name + 20), 32), "%s", name);
+    cr_assert_str_eq(json_at(one, "record/instance"), name);
+    cr_assert_str_eq(json_at(one, "record/version"), "4");
+    cr_assert_str_neq(json_at(two, "instance"), name);
+    json_decref(one);
+    json_decref(two);
+    cr_assert_eq(daemon_stop(&host), 0);
+}
+
+Test(localdaemon_runs, protocol_4_process, .timeout = 60) {
+    check_protocol_4("process");
+}
+
+Test(localdaemon_runs, protocol_4_container, .timeout = 60) {
+    check_protocol_4("container");
 }
 
 Test(localdaemon_runs, process, .timeout = 100) {

@@ -122,9 +122,9 @@ static void check_apart(const char *provider) {
 }
 
 /* A call that the daemon can't carry out has its record, too: here the work folder is away for one call. */
-static void check_unanswered(void) {
+static void check_unanswered(unsigned protocol) {
     test_session session;
-    session_open(&host, "", &session);
+    session_open_in(&host, protocol, "", &session);
     session_mark(&session);
     char folder[256], away[300];
     snprintf(folder, sizeof folder, "%s", session_folder(&session));
@@ -147,7 +147,7 @@ static void check_all(const char *provider) {
     check_files();
     check_leftovers();
     check_apart(provider);
-    check_unanswered();
+    check_unanswered(3);
     cr_assert_eq(daemon_stop(&host), 0);
 }
 
@@ -157,6 +157,31 @@ Test(localdaemon_sessions, process, .timeout = 100) {
 
 Test(localdaemon_sessions, container, .timeout = 100) {
     check_all("container");
+}
+
+/* Records of version 4, answered and not, and one instance for all calls of a session but not for two sessions. */
+static void check_protocol_4(const char *provider) {
+    const char *const more[] = {"--protocol", "4", NULL};
+    daemon_start(&host, provider, more);
+    test_session one, two;
+    session_open_in(&host, 4, "", &one);
+    session_open_in(&host, 4, "", &two);
+    cr_assert_str_eq(shell_out(&one, SHELL("echo one")), "one\n");
+    cr_assert_str_eq(shell_out(&one, SHELL("echo two")), "two\n");
+    cr_assert_str_eq(shell_out(&two, SHELL("echo one")), "one\n");
+    cr_assert_str_neq(one.instance, two.instance);
+    session_close(&one, "SESSION_END_CLOSED");
+    session_close(&two, "SESSION_END_CLOSED");
+    check_unanswered(4);
+    cr_assert_eq(daemon_stop(&host), 0);
+}
+
+Test(localdaemon_sessions, protocol_4_process, .timeout = 100) {
+    check_protocol_4("process");
+}
+
+Test(localdaemon_sessions, protocol_4_container, .timeout = 100) {
+    check_protocol_4("container");
 }
 
 /* The same in the binary form. */

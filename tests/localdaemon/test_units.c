@@ -64,6 +64,10 @@ Test(localdaemon_options, values_and_defaults) {
     cr_assert_eq(options.max_sessions, 0);
     EXPECT_OK(read_options(WORDS("--provider", "process", "--open", "--max-sessions", "64"), &options, &err), err);
     cr_assert_eq(options.max_sessions, 64);
+    EXPECT_OK(read_options(WORDS("--provider", "process", "--open", "--protocol", "4"), &options, &err), err);
+    cr_assert_eq(options.protocol, 4);
+    EXPECT_OK(read_options(WORDS("--provider", "process", "--open", "--protocol", "1"), &options, &err), err);
+    cr_assert_eq(options.protocol, 1);
     EXPECT_OK(read_options(WORDS("--provider", "process", "--check"), &options, &err), err);
     cr_assert(options.check);
     EXPECT_OK(read_options(WORDS("--provider", "kernel", "--check"), &options, &err), err);
@@ -105,7 +109,8 @@ Test(localdaemon_options, wrong_ones) {
     expect_usage(WORDS("--provider", "process", "--open", "--max-concurrent", "65"));
     expect_usage(WORDS("--provider", "process", "--open", "--max-concurrent", "4x"));
     expect_usage(WORDS("--provider", "process", "--open", "--max-sessions", "65"));
-    expect_usage(WORDS("--provider", "process", "--open", "--protocol", "4"));
+    expect_usage(WORDS("--provider", "process", "--open", "--protocol", "5"));
+    expect_usage(WORDS("--provider", "process", "--open", "--protocol", "0"));
     expect_usage(WORDS("--provider", "process", "--open", "--node", "node"));
     expect_usage(WORDS("--provider", "process", "--open", "--unknown"));
     expect_usage(WORDS("--provider"));

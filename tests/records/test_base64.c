@@ -87,6 +87,39 @@ Test(records_base64, lax_gives_the_same_bytes) {
     }
 }
 
+/* The URL-safe alphabet is translated piece by piece; the lengths stand on both sides of where one ends. */
+Test(records_base64, long_url_safe_texts_come_back_and_one_wrong_digit_refuses_them) {
+    const size_t lengths[] = {1022, 1023, 1024, 1026, 1027, 1028, 2048, 2050, 3000};
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        const size_t bytes = lengths[i] / 4 * 3 + (lengths[i] % 4 > 0 ? lengths[i] % 4 - 1 : 0);
+        uint8_t text[3000];
+        /* "-_-_" is the bytes fb ff bf; of the last digits the bits that are not used are zero. */
+        for (size_t at = 0; at < lengths[i]; at++)
+            text[at] = (uint8_t) "-_-_"[at % 4];
+        if (lengths[i] % 4 == 2) text[lengths[i] - 1] = 'w';
+        if (lengths[i] % 4 == 3) text[lengths[i] - 1] = '8';
+        CS_AUTO_BUF out = CS_BUF_INIT(bytes + 4);
+        cr_assert(cs_buf_text(&out, "kept"));
+        cr_assert(cs_base64_decode_lax(cs_view_bytes(text, lengths[i]), &out), "%zu", lengths[i]);
+        cr_assert_eq(out.len, bytes + 4);
+        for (size_t at = 4; at < out.len; at++)
+            cr_assert_eq(out.ptr[at], (uint8_t) "\xfb\xff\xbf"[(at - 4) % 3], "byte %zu of %zu", at, lengths[i]);
+
+        static const uint8_t wrong[] = {'+', '/', '=', '\n', 0, 0x80, '.'};
+        for (size_t at = 0; at + 2 < lengths[i]; at++) {
+            const uint8_t right = text[at];
+            text[at] = wrong[at % sizeof wrong];
+            out.len = 4;
+            cr_assert_not(cs_base64_decode_lax(cs_view_bytes(text, lengths[i]), &out), "digit %zu", at);
+            cr_assert(cs_view_is(cs_buf_view(&out), "kept"));
+            text[at] = right;
+        }
+        CS_AUTO_BUF short_by_one = CS_BUF_INIT(bytes - 1);
+        cr_assert_not(cs_base64_decode_lax(cs_view_bytes(text, lengths[i]), &short_by_one));
+        cr_assert_eq(short_by_one.len, 0);
+    }
+}
+
 Test(records_base64, nul_is_no_digit) {
     cs_buf out = CS_BUF_INIT(100);
     cr_assert_not(cs_base64_decode(cs_view_bytes("Zm9\0", 4), &out));

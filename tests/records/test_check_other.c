@@ -17,6 +17,8 @@ static const twin unanswered_twins[] = {
     {"version 2", CS_CODE_RECORD_VERSION, SEAL_RECORD, change_version_2},
     {"version 4", CS_CODE_RECORD_VERSION, SEAL_RECORD, change_version_4},
     {"protocol 1", CS_CODE_RECORD_VERSION, SEAL_REQUEST | SEAL_RECORD, change_protocol_1},
+    {"protocol 4", CS_CODE_RECORD_VERSION, SEAL_REQUEST | SEAL_RECORD, change_protocol_4},
+    {"instance", CS_CODE_INSTANCE_MISMATCH, SEAL_RECORD, change_record_instance},
     {"not a code", CS_CODE_RECORD_UNANSWERED, SEAL_RECORD, change_not_a_code},
     {"no code", CS_CODE_RECORD_UNANSWERED, SEAL_RECORD, change_no_code},
     {"other code", CS_CODE_REQUEST_DIGEST, 0, change_other_code},
@@ -36,12 +38,23 @@ static cs_result run_unanswered(const sample *s, cs_checked_run *out, cs_error *
     return result;
 }
 
-Test(check, unanswered_and_its_twins) {
-    for (size_t i = 0; i < sizeof unanswered_twins / sizeof *unanswered_twins; i++) {
-        const twin *t = &unanswered_twins[i];
+static const twin unanswered_4_twins[] = {
+    {"version 2", CS_CODE_RECORD_VERSION, SEAL_RECORD, change_version_2},
+    {"version 3", CS_CODE_RECORD_VERSION, SEAL_RECORD, change_version_3},
+    {"protocol 3", CS_CODE_RECORD_VERSION, SEAL_REQUEST | SEAL_RECORD, change_protocol_3},
+    {"protocol 5", CS_CODE_RECORD_VERSION, SEAL_REQUEST | SEAL_RECORD, change_protocol_5},
+    {"no code", CS_CODE_RECORD_UNANSWERED, SEAL_RECORD, change_no_code},
+    {"a result", CS_CODE_RESULT_DIGEST, SEAL_RECORD, change_a_result},
+    {"form of the instance", CS_CODE_INSTANCE_MISMATCH, SEAL_RECORD, change_instance_form},
+    {"the instance is in the digest", CS_CODE_RECORD_DIGEST, 0, change_record_instance},
+};
+
+static void expect_twins(void (*make)(sample *s), const twin *twins, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const twin *t = &twins[i];
         sample s;
         sample_init(&s);
-        change_make_unanswered(&s);
+        make(&s);
         cs_checked_run checked;
         cs_error err = CS_ERROR_INIT;
         cr_assert_eq(run_unanswered(&s, &checked, &err), CS_OK, "%s: %s", cs_code_name(err.code), err.message);
@@ -55,6 +68,14 @@ Test(check, unanswered_and_its_twins) {
         cr_expect_null(checked.record, "%s", t->name);
         sample_free(&s);
     }
+}
+
+Test(check, unanswered_and_its_twins) {
+    expect_twins(change_make_unanswered, unanswered_twins, sizeof unanswered_twins / sizeof *unanswered_twins);
+}
+
+Test(check, unanswered_in_protocol_4_and_its_twins) {
+    expect_twins(change_make_unanswered_4, unanswered_4_twins, sizeof unanswered_4_twins / sizeof *unanswered_4_twins);
 }
 
 Test(check, unanswered_without_a_record) {
@@ -74,7 +95,7 @@ Test(check, unanswered_without_a_record) {
 /* Every field in turn, by the descriptor: the last byte of a number, the first of a text. */
 Test(check, same_record_compares_every_field) {
     const ProtobufCMessageDescriptor *type = &plimsoll__v1__run_record__descriptor;
-    cr_assert_eq(type->n_fields, 16);
+    cr_assert_eq(type->n_fields, 17);
     for (unsigned i = 0; i < type->n_fields; i++) {
         sample a, b;
         sample_init(&a);

@@ -332,8 +332,24 @@ Test(records_digest, records_of_every_version) {
     expect_record(&record, "2ca45c37f90ea7fdf87e6d33b1526714963cb7555bfb4fbb918c8ecf0834d49e");
 }
 
+/* Computed with another implementation of version 4. */
+Test(records_digest, records_of_version_4) {
+    cs_run_record record = a_record(4);
+    expect_record(&record, "55c587d963f766501be34cbabc9b001daaac90cf79c60eb65295b6178bacc6be");
+    record.instance = borrow("k8s-pod-uid:9f3c1b6e-2d44-4c7e-8a51-0c1d2e3f4a5b");
+    expect_record(&record, "f5c22d0937510e5ee3a6bd4390ba1282a98321739a2defbfbc9d2fad611764de");
+    record.result_sha256 = borrow("");
+    record.unanswered = borrow("unavailable");
+    expect_record(&record, "fac4825efbbbfa2990246381ada31dfb5555615f43c5aeda5f912c2b36c50c90");
+    record = a_record(4);
+    record.software_identity = borrow("x");
+    record.software_rule_id = borrow("exact:x");
+    record.instance = borrow("a:b");
+    expect_record(&record, "720822181d8ecf27842d2c4a687d79d8aa6162c3c77ab7002899de0824b5cd48");
+}
+
 Test(records_digest, a_record_digest_covers_what_its_version_has) {
-    /* Version 1 has no software fields, and 2 no unanswered call; no version hashes its own digest. */
+    /* Version 1 has no software fields, 2 no unanswered call and 3 no instance; no version hashes its own digest. */
     cs_run_record record = a_record(1);
     record.software_identity = borrow("x");
     record.software_rule_id = borrow("y");
@@ -342,12 +358,16 @@ Test(records_digest, a_record_digest_covers_what_its_version_has) {
     expect_record(&record, "8ae67c9bb05dfaca639335a7224ec4152a1353407a94f6ed35d3b1f5d4853784");
     record = a_record(2);
     record.unanswered = borrow("z");
+    record.instance = borrow("a:b");
     record.record_sha256 = borrow("0");
     expect_record(&record, "a5107eb6b1f726e1b2d7183419502309bfa34d932a65f1494150228ae8349156");
+    record = a_record(3);
+    record.instance = borrow("a:b");
+    expect_record(&record, "53112d8f2165989b5fe20438fbbb7f678c1a2c112c3cd93e1c4c0c8f6257943b");
 }
 
 Test(records_digest, other_versions_have_no_digest) {
-    const uint32_t versions[] = {0, 4, UINT32_MAX};
+    const uint32_t versions[] = {0, 5, UINT32_MAX};
     for (size_t i = 0; i < 3; i++) {
         cs_run_record record = a_record(versions[i]);
         cs_error err;

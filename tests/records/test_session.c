@@ -336,7 +336,8 @@ static void place_init(place *p) {
     p->chain = (cs_session_chain){.calls = 1,
                                   .provider = cs_view_of("gvisor"),
                                   .isolation = cs_view_of("kernel"),
-                                  .policy = cs_view_of("policy:1")};
+                                  .policy = cs_view_of("policy:1"),
+                                  .software = cs_view_of("image:1")};
     memcpy(p->chain.session.hex, FINGERPRINT, 65);
     memcpy(p->chain.last.hex, D1, 65);
     plimsoll__v1__run_record__init(&p->record);
@@ -346,6 +347,7 @@ static void place_init(place *p) {
     p->record.provider = borrow("gvisor");
     p->record.isolation = borrow("kernel");
     p->record.policy = borrow("policy:1");
+    p->record.software_identity = borrow("image:1");
 }
 
 static void next_other_session(place *p) {
@@ -404,6 +406,19 @@ Test(session, a_next_record_and_its_twins) {
         next_twins[i].change(&p);
         EXPECT_CODE(cs_session_check_next(&p.chain, &p.record, &err), err, CS_FAILED, next_twins[i].code);
     }
+}
+
+/* What answered says itself which software that was. */
+Test(session, the_software_of_an_unanswered_call_is_that_of_the_opening) {
+    place p;
+    place_init(&p);
+    cs_error err = CS_ERROR_INIT;
+    p.record.unanswered = borrow("internal");
+    EXPECT_OK(cs_session_check_next(&p.chain, &p.record, &err), err);
+    p.record.software_identity = borrow("image:2");
+    EXPECT_CODE(cs_session_check_next(&p.chain, &p.record, &err), err, CS_FAILED, CS_CODE_SOFTWARE_MISMATCH);
+    p.record.unanswered = borrow("");
+    EXPECT_OK(cs_session_check_next(&p.chain, &p.record, &err), err);
 }
 
 Test(session, the_first_record_names_none_before_it) {

@@ -98,6 +98,35 @@ Test(statement, record_is_built_exactly) {
     cs_message_free(record);
 }
 
+#define RECORD_4(tail)                                                                                                 \
+    STATEMENT("run-record", HEX_C, "run-record/v1",                                                                    \
+              "\"version\":4,\"request_sha256\":\"" HEX_A "\",\"result_sha256\":\"" HEX_B                              \
+              "\",\"provider\":\"docker\",\"isolation\":\"container\",\"environment\":\"\",\"policy\":\"p\","          \
+              "\"started_unix_ms\":-1,\"ended_unix_ms\":9223372036854775807,\"session\":\"\",\"sequence\":"            \
+              "18446744073709551615,\"previous_sha256\":\"\"," tail)
+#define INSTANCE "\"instance\":\"k8s-pod-uid:1\""
+#define OWN_DIGEST "\"record_sha256\":\"" HEX_C "\""
+
+/* Behind `unanswered`, before the record's own digest. */
+Test(statement, an_instance_has_its_place) {
+    cs_run_record *record = new_record();
+    record->version = 4;
+    expect_record(record, RECORD_4(OWN_DIGEST));
+    canon_set(&record->instance, "k8s-pod-uid:1");
+    expect_record(record, RECORD_4(INSTANCE "," OWN_DIGEST));
+    canon_set(&record->unanswered, "internal");
+    expect_record(record, RECORD_4("\"unanswered\":\"internal\"," INSTANCE "," OWN_DIGEST));
+    cs_message_free(record);
+
+    cs_statement statement;
+    cr_assert_eq(cs_statement_read(cs_view_of(RECORD_4(INSTANCE "," OWN_DIGEST)), &statement, NULL), CS_OK);
+    cr_expect(cs_view_is(cs_bytes_view(&statement.record->instance), "k8s-pod-uid:1"));
+    cs_statement_free(&statement);
+    expect_refused(RECORD_4(OWN_DIGEST "," INSTANCE), CS_CODE_STATEMENT_NOT_REBUILT);
+    expect_refused(RECORD_4("\"instance\":\"\"," OWN_DIGEST), CS_CODE_STATEMENT_NOT_REBUILT);
+    expect_refused(RECORD_4(INSTANCE "," INSTANCE "," OWN_DIGEST), CS_CODE_STATEMENT_MALFORMED);
+}
+
 Test(statement, close_and_links_are_built_exactly) {
     static const cs_session_close close = {HEX_A, UINT64_MAX, HEX_B};
     static const cs_bundle_link entry = {.index = 1, .entry_sha256 = HEX_A};
@@ -170,6 +199,39 @@ Test(statement, close_and_links_are_read) {
     cs_statement_free(&statement);
 }
 
+#define FIRST_BODY "\"index\":1,\"previous_sha256\":\"\",\"checkpoint\":true"
+#define LINK_WITH(digest, body) STATEMENT("bundle-line", digest, "bundle-link/v1", body)
+
+/* No line stands before it, so its subject is no digest; nothing else has such a subject. */
+Test(statement, a_checkpoint_on_line_1) {
+    static const cs_bundle_link first = {.index = 1, .checkpoint = true};
+    static const char *const subjects[] = {
+        LINK_WITH("", LINK_BODY),
+        LINK_WITH("", CHECKPOINT_BODY),
+        LINK_WITH("", "\"index\":2,\"previous_sha256\":\"\",\"checkpoint\":true"),
+        LINK_WITH("", "\"index\":1,\"previous_sha256\":\"" HEX_B "\",\"checkpoint\":true"),
+        LINK_WITH("", FIRST_BODY ",\"lines\":1"),
+        LINK_WITH(HEX_A, FIRST_BODY),
+        STATEMENT("session", "", "session-close/v1", CLOSE_BODY),
+        STATEMENT("run-record", "", "run-record/v1", RECORD_HEAD RECORD_TAIL),
+    };
+    CS_AUTO_BUF out = CS_BUF_INIT(CS_MAX_STATEMENT_BYTES);
+    cr_assert(cs_statement_link(&first, &out));
+    cr_expect(cs_view_is(cs_buf_view(&out), LINK_WITH("", FIRST_BODY)));
+    cs_statement statement;
+    cr_assert_eq(cs_statement_read(cs_view_of(LINK_WITH("", FIRST_BODY)), &statement, NULL), CS_OK);
+    cr_expect_eq(statement.kind, CS_STATEMENT_LINK);
+    cr_expect_eq(statement.link.index, 1);
+    cr_expect_eq(statement.link.lines, 0);
+    cr_expect(statement.link.checkpoint);
+    cr_expect_str_eq(statement.link.previous_sha256, "");
+    cs_statement_free(&statement);
+    for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++)
+        expect_refused(subjects[i], CS_CODE_STATEMENT_SUBJECT);
+    expect_refused(LINK_WITH("", FIRST_BODY ",\"lines\":0"), CS_CODE_STATEMENT_NOT_REBUILT);
+    expect_refused(LINK_WITH("", "\"index\":1,\"previous_sha256\":\"\""), CS_CODE_STATEMENT_MALFORMED);
+}
+
 Test(statement, types) {
     expect_refused(STATEMENT_OF("https://in-toto.io/Statement/v0.1", "session", HEX_A,
                                 "https://plimsollmark.github.io/plimsoll/session-close/v1", CLOSE_BODY),
@@ -203,7 +265,6 @@ Test(statement, subjects) {
 }
 
 #define CLOSE_WITH(body) STATEMENT("session", HEX_A, "session-close/v1", body)
-#define LINK_WITH(digest, body) STATEMENT("bundle-line", digest, "bundle-link/v1", body)
 #define CLOSE_SESSION "\"session\":\"" HEX_A "\","
 #define CLOSE_LAST ",\"last_record_sha256\":\"" HEX_B "\""
 

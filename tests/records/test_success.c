@@ -18,6 +18,7 @@ typedef struct scene {
     Plimsoll__V1__Artifact *artifacts[1];
     ProtobufCBinaryData texts[2];
     Plimsoll__V1__JavaScriptResult javascript;
+    Plimsoll__V1__CellResult cell;
     Plimsoll__V1__ModuleResult module;
     Plimsoll__V1__ModuleRowResult row;
     Plimsoll__V1__ModuleRowResult *rows[1];
@@ -51,6 +52,15 @@ static void javascript(scene *s) {
     s->request.payload_case = PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_JAVASCRIPT;
     s->response.result_case = PLIMSOLL__V1__RUN_RESPONSE__RESULT_JAVASCRIPT;
     s->response.javascript = &s->javascript;
+}
+
+static void cell(scene *s) {
+    *s = (scene){.request = PLIMSOLL__V1__RUN_REQUEST__INIT,
+                 .response = PLIMSOLL__V1__RUN_RESPONSE__INIT,
+                 .cell = PLIMSOLL__V1__CELL_RESULT__INIT};
+    s->request.payload_case = PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_CELL;
+    s->response.result_case = PLIMSOLL__V1__RUN_RESPONSE__RESULT_CELL;
+    s->response.cell = &s->cell;
 }
 
 static void module(scene *s) {
@@ -113,6 +123,23 @@ Test(records_success, javascript) {
     javascript(&s);
     s.response.result_case = PLIMSOLL__V1__RUN_RESPONSE__RESULT__NOT_SET;
     expect_failed(&s, "");
+}
+
+Test(records_success, cell) {
+    scene s;
+    cell(&s);
+    expect_succeeded(&s);
+    s.cell.exit_code = 1;
+    expect_failed(&s, "");
+    cell(&s);
+    s.cell.timed_out = 1;
+    expect_failed(&s, "");
+    /* What the interpreter did, and that the output was cut, say nothing of the cell's own end. */
+    cell(&s);
+    s.cell.interpreter_started = 1;
+    s.cell.interpreter_ended = 1;
+    s.cell.stdout_truncated = 1;
+    expect_succeeded(&s);
 }
 
 Test(records_success, module) {

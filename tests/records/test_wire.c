@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "records/text.h"
 #include "records/wire.h"
 #include "tests/support/expect.h"
 
@@ -88,7 +89,8 @@ Test(records_wire, reasons) {
 
 static cs_connect_error error_of(const char *body) {
     cs_connect_error error;
-    cr_assert(cs_connect_error_read(cs_view_of(body), &error), "%s", body);
+    cs_error err = CS_ERROR_INIT;
+    cr_assert_eq(cs_connect_error_read(cs_view_of(body), &error, &err), CS_OK, "%s: %s", body, err.message);
     return error;
 }
 
@@ -152,6 +154,15 @@ Test(records_wire, marks_in_details) {
     }
 }
 
+static void expect_none(cs_view body) {
+    cs_connect_error error;
+    cs_error err = CS_ERROR_INIT;
+    EXPECT_CODE(cs_connect_error_read(body, &error, &err), err, CS_FAILED, CS_CODE_JSON_MALFORMED);
+    cr_assert_eq(error.code, CS_CONNECT_NONE);
+    cr_assert_not(error.marked);
+    cr_assert_null(error.message.ptr);
+}
+
 Test(records_wire, what_is_no_connect_error) {
     const char *const bodies[] = {
         "",
@@ -169,17 +180,115 @@ Test(records_wire, what_is_no_connect_error) {
         "{\"code\":\"internal\"",
         "<html>502</html>",
     };
-    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
-        cs_connect_error error;
-        cr_assert_not(cs_connect_error_read(cs_view_of(bodies[i]), &error), "%s", bodies[i]);
-        cr_assert_eq(error.code, CS_CONNECT_NONE);
-        cr_assert_not(error.marked);
-        cr_assert_null(error.message.ptr);
+    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++)
+        expect_none(cs_view_of(bodies[i]));
+    expect_none(cs_view_bytes(NULL, 0));
+    expect_none(cs_view_bytes("{\"code\":\"internal\"}\0", 20));
+    expect_none(cs_view_of("{\"code\":\"internal\",\"message\":\"\xff\"}"));
+}
+
+/* What is passed over must still be JSON. Each has the mark behind it, which is read all the same, or nothing is. */
+Test(records_wire, what_is_passed_over) {
+    static const struct {
+        const char *text;
+        bool good;
+    } values[] = {
+        {"null", true},
+        {"true", true},
+        {"nul", false},
+        {"-1.5e+3", true},
+        {"01", false},
+        {"+1", false},
+        {"1e999", true},
+        {"\"a\\u0000\\ud83d\\ude00\"", true},
+        {"\"a\\ud83d\"", false},
+        {"\"a\x01\"", false},
+        {"[]", true},
+        {"{}", true},
+        {"[1,\"}\",[{}],{\"a\":{\"b\":[]},\"c\":null}]", true},
+        {"[1,]", false},
+        {"[,1]", false},
+        {"[1 2]", false},
+        {"[1}", false},
+        {"{\"a\"}", false},
+        {"{\"a\":}", false},
+        {"{\"a\":1,}", false},
+        {"{\"a\" 1}", false},
+        {"{a:1}", false},
+        {"{1:1}", false},
+        {"{\"a\":1]", false},
+        {"[", false},
+        {"", false},
+    };
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        char body[300];
+        (void)snprintf(body, sizeof body,
+                       "{\"new\" : %s , \"code\":\"internal\",\"details\":[%s,{\"new\":%s," T ",\"value\":\"CAE\"}]}",
+                       values[i].text, values[i].text, values[i].text);
+        if (!values[i].good) {
+            expect_none(cs_view_of(body));
+            continue;
+        }
+        cs_connect_error error = error_of(body);
+        cr_expect(error.marked, "%s", body);
+        cs_connect_error_free(&error);
     }
-    cs_connect_error error;
-    cr_assert_not(cs_connect_error_read(cs_view_bytes(NULL, 0), &error));
-    cr_assert_not(cs_connect_error_read(cs_view_bytes("{\"code\":\"internal\"}\0", 20), &error));
-    cr_assert_not(cs_connect_error_read(cs_view_of("{\"code\":\"internal\",\"message\":\"\xff\"}"), &error));
+}
+
+Test(records_wire, members_that_count_stand_there_once) {
+    cs_connect_error error = error_of("{\"new\":1,\"new\":2,\"c\\u006fde\":\"internal\"}");
+    cr_expect_eq(error.code, CS_CONNECT_INTERNAL);
+    cs_connect_error_free(&error);
+    expect_none(cs_view_of("{\"code\":\"internal\",\"c\\u006fde\":\"internal\"}"));
+    expect_none(cs_view_of("{\"code\":\"internal\",\"message\":\"\",\"message\":\"\"}"));
+    expect_none(cs_view_of("{\"code\":\"internal\",\"details\":[],\"details\":[]}"));
+    expect_none(cs_view_of("{\"code\":\"internal\",\"details\":[{" T "," T ",\"value\":\"CAE\"}]}"));
+    expect_none(cs_view_of("{\"code\":\"internal\",\"details\":[{" T ",\"value\":\"CAE\",\"value\":\"CAE\"}]}"));
+    expect_none(cs_view_of("{\"code\":\"internal\",\"details\":[{" T ",\"value\":\"CAE\",\"value\":7}]}"));
+    expect_none(cs_view_of("{\"code\":\"internal\",\"message\":null}"));
+    expect_none(cs_view_of("{\"code\":\"internal\",}"));
+    expect_none(cs_view_of("{,\"code\":\"internal\"}"));
+    expect_none(cs_view_of("{\"code\":\"internal\" \"message\":\"\"}"));
+}
+
+Test(records_wire, what_is_passed_over_is_not_nested_too_deeply) {
+    char body[700];
+    for (int depth = 256; depth <= 257; depth++) {
+        int len = snprintf(body, sizeof body, "{\"code\":\"internal\",\"x\":");
+        memset(body + len, '[', (size_t)depth);
+        memset(body + len + depth, ']', (size_t)depth);
+        (void)snprintf(body + len + 2 * (size_t)depth, 2, "}");
+        if (depth == 257) {
+            expect_none(cs_view_of(body));
+            continue;
+        }
+        cs_connect_error error = error_of(body);
+        cs_connect_error_free(&error);
+    }
+}
+
+/* 64 KiB of a detail: field 2, a text, which SessionEnded has and NotDispatched has not. */
+Test(records_wire, a_detail_that_is_too_long_is_none) {
+    for (int more = 0; more <= 4; more += 4) {
+        const size_t digits = 87384 + (size_t)more;
+        cs_buf body = CS_BUF_INIT(100000);
+        cr_assert(cs_buf_text(&body, "{\"code\":\"internal\",\"details\":[{\"type\":\"plimsoll.v1.SessionEnded\","
+                                     "\"value\":\""));
+        /* CAIS is 08 02 12; then the length as a varint of three bytes, and that many letters U (VVVV). */
+        const size_t letters = digits / 4 * 3 - 6;
+        const uint8_t length[3] = {(uint8_t)(0x80 | (letters & 0x7f)), (uint8_t)(0x80 | (letters >> 7 & 0x7f)),
+                                   (uint8_t)(letters >> 14)};
+        cr_assert(cs_buf_text(&body, "CAIS") && cs_base64_append(&body, cs_view_bytes(length, 3)));
+        for (size_t i = 8; i < digits; i += 4)
+            cr_assert(cs_buf_text(&body, "VVVV"));
+        cr_assert(cs_buf_text(&body, "\"}]}"));
+        cs_connect_error error;
+        cr_assert_eq(cs_connect_error_read(cs_buf_view(&body), &error, NULL), CS_OK);
+        cr_expect_eq(error.ended, more == 0);
+        cr_expect_eq(error.end_detail.len, more == 0 ? CS_MAX_ERROR_MESSAGE : 0);
+        cs_connect_error_free(&error);
+        cs_buf_free(&body);
+    }
 }
 
 Test(records_wire, a_long_message_is_cut_between_characters) {
@@ -205,9 +314,9 @@ Test(records_wire, a_body_over_the_limit_is_no_connect_error) {
     memset(body, ' ', CS_MAX_ERROR_BODY + 1);
     memcpy(body, head, strlen(head));
     cs_connect_error error;
-    cr_assert(cs_connect_error_read(cs_view_bytes(body, CS_MAX_ERROR_BODY), &error));
+    cr_assert_eq(cs_connect_error_read(cs_view_bytes(body, CS_MAX_ERROR_BODY), &error, NULL), CS_OK);
     cs_connect_error_free(&error);
-    cr_assert_not(cs_connect_error_read(cs_view_bytes(body, CS_MAX_ERROR_BODY + 1), &error));
+    expect_none(cs_view_bytes(body, CS_MAX_ERROR_BODY + 1));
     free(body);
 }
 
@@ -263,9 +372,9 @@ Test(records_wire, the_record_of_an_unanswered_call_is_read) {
 }
 
 Test(records_wire, every_end_has_its_word) {
-    static const char *const words[] = {"unspecified",     "closed",   "expired",  "disk-exceeded", "main-process-ended",
-                                        "boundary-failed", "sandbox-changed", "shutdown", "replaced", "not-found",
-                                        "unclaimed"};
+    static const char *const words[] = {"unspecified",        "closed",          "expired",         "disk-exceeded",
+                                        "main-process-ended", "boundary-failed", "sandbox-changed", "shutdown",
+                                        "replaced",           "not-found",       "unclaimed"};
     for (int i = 0; i < 11; i++)
         cr_expect_str_eq(cs_session_end_word((cs_session_end)i), words[i]);
     cr_expect_str_eq(cs_session_end_word((cs_session_end)11), "unspecified");

@@ -262,7 +262,7 @@ void canon_record(const cs_run_record *record, char hex[65]) {
     put_text(&p, domain);
     put_bytes(&p, "request_sha256", record->request_sha256);
     put_bytes(&p, "result_sha256", record->result_sha256);
-    if (record->version == 3) put_bytes(&p, "unanswered", record->unanswered);
+    if (record->version >= 3) put_bytes(&p, "unanswered", record->unanswered);
     put_bytes(&p, "provider", record->provider);
     put_bytes(&p, "isolation", record->isolation);
     put_bytes(&p, "environment", record->environment);
@@ -271,6 +271,7 @@ void canon_record(const cs_run_record *record, char hex[65]) {
         put_bytes(&p, "software_identity", record->software_identity);
         put_bytes(&p, "software_rule_id", record->software_rule_id);
     }
+    if (record->version >= 4) put_bytes(&p, "instance", record->instance);
     put_signed(&p, "started_unix_ms", record->started_unix_ms);
     put_signed(&p, "ended_unix_ms", record->ended_unix_ms);
     put_bytes(&p, "session", record->session);

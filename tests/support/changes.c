@@ -272,3 +272,57 @@ void change_a_result(sample *s) {
 void change_only_software(sample *s) {
     canon_set(&s->record->software_identity, "other");
 }
+
+#define INSTANCE "k8s-pod-uid:9f3c1b6e-2d44-4c7e-8a51-0c1d2e3f4a5b"
+
+/* Protocol 4: a record of version 4, with an instance. */
+void change_make_version_4(sample *s) {
+    s->request->protocol = 4;
+    s->before->protocol = 4;
+    s->after->protocol = 4;
+    s->record->version = 4;
+    canon_set(&s->record->instance, INSTANCE);
+    canon_set(&s->response->instance, INSTANCE);
+    sample_seal(s, SEAL_ALL);
+}
+
+void change_make_unanswered_4(sample *s) {
+    change_make_version_4(s);
+    change_make_unanswered(s);
+    s->record->version = 4;
+    sample_seal(s, SEAL_RECORD);
+}
+
+void change_record_instance(sample *s) {
+    canon_set(&s->record->instance, "k8s-pod-uid:another");
+}
+
+void change_response_instance(sample *s) {
+    canon_set(&s->response->instance, "k8s-pod-uid:another");
+}
+
+void change_both_instances(sample *s) {
+    change_record_instance(s);
+    change_response_instance(s);
+}
+
+void change_no_instance(sample *s) {
+    canon_set(&s->record->instance, "");
+}
+
+void change_instance_form(sample *s) {
+    canon_set(&s->record->instance, "k8s pod:1");
+    canon_set(&s->response->instance, "k8s pod:1");
+}
+
+void change_protocol_3(sample *s) {
+    s->request->protocol = 3;
+}
+
+void change_protocol_4(sample *s) {
+    s->request->protocol = 4;
+}
+
+void change_protocol_5(sample *s) {
+    s->request->protocol = 5;
+}

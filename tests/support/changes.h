@@ -68,6 +68,16 @@ void change_not_a_code(sample *s);
 void change_no_code(sample *s);
 void change_a_result(sample *s);
 void change_only_software(sample *s);
+void change_make_version_4(sample *s);
+void change_make_unanswered_4(sample *s);
+void change_record_instance(sample *s);
+void change_response_instance(sample *s);
+void change_both_instances(sample *s);
+void change_no_instance(sample *s);
+void change_instance_form(sample *s);
+void change_protocol_3(sample *s);
+void change_protocol_4(sample *s);
+void change_protocol_5(sample *s);
 
 /* cs_check_run with a hash of its own. */
 cs_result changes_run(const cs_call *call, cs_checked_run *out, cs_error *err);

@@ -151,7 +151,7 @@ static void seal_record(forge_run *run) {
     put_piece(&w, forge_text("plimsoll.run-record.v%" PRIu32, run->version));
     put_field(&w, "request_sha256", run->request_sha256);
     put_field(&w, "result_sha256", run->result_sha256);
-    if (run->version == 3) put_field(&w, "unanswered", run->unanswered);
+    if (run->version >= 3) put_field(&w, "unanswered", run->unanswered);
     put_field(&w, "provider", run->provider);
     put_field(&w, "isolation", run->isolation);
     put_field(&w, "environment", "");
@@ -160,6 +160,7 @@ static void seal_record(forge_run *run) {
         put_field(&w, "software_identity", "");
         put_field(&w, "software_rule_id", "");
     }
+    if (run->version >= 4) put_field(&w, "instance", run->instance);
     put_count(&w, "started_unix_ms", run->started);
     put_count(&w, "ended_unix_ms", run->ended);
     put_field(&w, "session", run->session);
@@ -191,7 +192,8 @@ forge_run forge_single(void) {
                      .ended = 1790000000007,
                      .session = "",
                      .previous = "",
-                     .unanswered = ""};
+                     .unanswered = "",
+                     .instance = ""};
     forge_seal(&run);
     return run;
 }
@@ -258,6 +260,7 @@ static forge_bytes record_bytes(const forge_run *run) {
     put_string(&w, 12, run->previous);
     put_string(&w, 13, run->record_sha256);
     put_string(&w, 16, run->unanswered);
+    put_string(&w, 17, run->instance);
     return writer_end(&w);
 }
 
@@ -281,6 +284,7 @@ forge_bytes forge_response(const forge_run *run) {
     put_string(&w, 2, run->isolation);
     put_number(&w, 3, (uint64_t)run->duration_ms);
     if (!run->no_record) put_message(&w, 4, record_bytes(run));
+    put_string(&w, 7, run->instance);
     put_message(&w, 10, result_bytes(run));
     put_tail(&w, run->response_tail);
     return writer_end(&w);
@@ -299,13 +303,15 @@ static char *statement(const char *name, const char *digest, const char *type, c
 char *forge_statement(const forge_run *run) {
     char *unanswered =
         run->unanswered[0] != '\0' ? forge_text("\"unanswered\":\"%s\",", run->unanswered) : forge_text("%s", "");
+    char *instance =
+        run->instance[0] != '\0' ? forge_text("\"instance\":\"%s\",", run->instance) : forge_text("%s", "");
     char *predicate = forge_text("\"version\":%" PRIu32 ",\"request_sha256\":\"%s\",\"result_sha256\":\"%s\","
                                  "\"provider\":\"%s\",\"isolation\":\"%s\",\"environment\":\"\",\"policy\":\"%s\","
                                  "\"started_unix_ms\":%" PRIu64 ",\"ended_unix_ms\":%" PRIu64 ",\"session\":\"%s\","
-                                 "\"sequence\":%" PRIu64 ",\"previous_sha256\":\"%s\",%s\"record_sha256\":\"%s\"",
+                                 "\"sequence\":%" PRIu64 ",\"previous_sha256\":\"%s\",%s%s\"record_sha256\":\"%s\"",
                                  run->version, run->request_sha256, run->result_sha256, run->provider, run->isolation,
                                  run->policy, run->started, run->ended, run->session, run->sequence, run->previous,
-                                 unanswered, run->record_sha256);
+                                 unanswered, instance, run->record_sha256);
     return statement("run-record", run->record_sha256, "run-record/v1", predicate);
 }
 

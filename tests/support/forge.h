@@ -49,6 +49,7 @@ typedef struct forge_run {
     uint64_t sequence;
     const char *previous;
     const char *unanswered;
+    const char *instance; /* also of the response */
     char request_sha256[65];
     char result_sha256[65];
     char record_sha256[65];

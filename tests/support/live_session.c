@@ -60,13 +60,21 @@ static char *detail(const char *type, const ProtobufCMessage *message) {
     return text;
 }
 
+void live_unanswered_make(sample *s) {
+    s->record->version = s->request->protocol >= 4 ? 4 : 3;
+    canon_set(&s->record->unanswered, "internal");
+    canon_set(&s->record->result_sha256, "");
+    sample_seal(s, SEAL_REQUEST | SEAL_RECORD);
+}
+
 void live_unanswered(live *script, sample *s, int ended) {
+    if (s != NULL) live_unanswered_make(s);
+    live_unanswered_step(script, s, ended);
+}
+
+void live_unanswered_step(live *script, const sample *s, int ended) {
     const char *details = "";
     if (s != NULL) {
-        s->record->version = 3;
-        canon_set(&s->record->unanswered, "internal");
-        canon_set(&s->record->result_sha256, "");
-        sample_seal(s, SEAL_REQUEST | SEAL_RECORD);
         Plimsoll__V1__UnansweredCall call = PLIMSOLL__V1__UNANSWERED_CALL__INIT;
         call.record = s->record;
         details = detail("UnansweredCall", &call.base);

@@ -22,6 +22,9 @@ void live_call_answer(live *script, const sample *s, int ended);
 /* An error without a mark that carries the sample's record as one of a call without an answer (NULL: none); the
  * record is sealed as version 3. `ended`: as above. */
 void live_unanswered(live *script, sample *s, int ended);
+/* The same in two steps, so that a test can change the record in between. */
+void live_unanswered_make(sample *s);
+void live_unanswered_step(live *script, const sample *s, int ended);
 
 void live_close(live *script, const char *session, uint64_t calls, const char *last);
 

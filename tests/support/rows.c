@@ -31,3 +31,13 @@ cs_ledger_row rows_finding(void) {
                            .describe_before = text("before"),
                            .record_sha256 = text("")};
 }
+
+cs_ledger_row rows_checkpoint(void) {
+    return (cs_ledger_row){.added_unix_ms = 1700000000789,
+                           .kind = text("checkpoint"),
+                           .daemon = text("http://127.0.0.1:8746"),
+                           .code = text(""),
+                           .detail = text(""),
+                           .link = text("{\"payloadType\":\"y\"}"),
+                           .record_sha256 = text("")};
+}

@@ -7,9 +7,10 @@
 #include <unistd.h>
 
 void trust_key(cs_trust *trust, const forge_key *key) {
-    cs_public_key *to = &trust->keys[trust->count++];
-    memcpy(to->bytes, key->public_key, sizeof to->bytes);
-    memcpy(to->id, key->id, sizeof to->id);
+    cs_trusted_key *to = &trust->keys[trust->count++];
+    *to = (cs_trusted_key){.not_before_ms = INT64_MIN, .not_after_ms = INT64_MAX};
+    memcpy(to->key.bytes, key->public_key, sizeof to->key.bytes);
+    memcpy(to->key.id, key->id, sizeof to->key.id);
 }
 
 static void add_text(char *to, size_t size, const char *text) {
@@ -35,22 +36,44 @@ static cs_result keep_run(void *user, const cs_verified_run *run, cs_error *err)
     return CS_OK;
 }
 
+static cs_result keep_entry(void *user, const cs_verified_entry *entry, cs_error *err) {
+    (void)err;
+    outcome *out = user;
+    char text[64];
+    snprintf(text, sizeof text, "%s%llu %s", out->entries[0] != '\0' ? "; " : "",
+             (unsigned long long)entry->entry->number, entry->kind);
+    add_text(out->entries, sizeof out->entries, text);
+    if (entry->link_index == 0) return CS_OK;
+    snprintf(text, sizeof text, "#%llu", (unsigned long long)entry->link_index);
+    add_text(out->entries, sizeof out->entries, text);
+    return CS_OK;
+}
+
 static void keep_progress(void *user, uint64_t done, uint64_t total) {
     outcome *out = user;
     out->progress = done;
     (void)total;
 }
 
-outcome verify_path(const char *path, const cs_trust *trust) {
+outcome verify_path_to(const char *path, const cs_trust *trust, const char *head) {
     outcome out = {.err = CS_ERROR_INIT};
     cs_source *source = NULL;
     out.result = cs_source_open(path, &source, &out.err);
     if (out.result != CS_OK) return out;
-    cs_verify_options options = {
-        .trust = trust, .on_finding = keep_finding, .on_run = keep_run, .on_progress = keep_progress, .user = &out};
+    cs_verify_options options = {.trust = trust,
+                                 .on_finding = keep_finding,
+                                 .on_run = keep_run,
+                                 .on_entry = keep_entry,
+                                 .expect_head = head,
+                                 .on_progress = keep_progress,
+                                 .user = &out};
     out.result = cs_verify_source(source, &options, &out.summary, &out.err);
     cs_source_close(source);
     return out;
+}
+
+outcome verify_path(const char *path, const cs_trust *trust) {
+    return verify_path_to(path, trust, NULL);
 }
 
 outcome verify_bytes(const void *bytes, size_t len, const cs_trust *trust) {

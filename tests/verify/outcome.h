@@ -11,6 +11,7 @@ typedef struct outcome {
     cs_verify_summary summary;
     char findings[4096]; /* "3 chain-sequence; 5 ~record-duplicate": entry, ~ for a warning, code */
     char runs[4096];     /* "1 2u 4d": entries handed on; u unanswered, d duplicate */
+    char entries[4096];  /* "1 run; 2 close#2": entry, kind, index of its link */
     uint64_t progress;   /* as last reported */
 } outcome;
 
@@ -25,6 +26,8 @@ typedef struct outcome {
 void trust_key(cs_trust *trust, const forge_key *key);
 
 outcome verify_path(const char *path, const cs_trust *trust);
+/* With a head that must be there; NULL: none. */
+outcome verify_path_to(const char *path, const cs_trust *trust, const char *head);
 outcome verify_bytes(const void *bytes, size_t len, const cs_trust *trust);
 /* Under the keys of the bundle's one signer. */
 outcome verify_bundle(const forge_bundle *bundle, const forge_key *key);

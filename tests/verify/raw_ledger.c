@@ -24,12 +24,14 @@ sqlite3 *raw_create_version(const char *path, int version) {
     for (const char *const *sql = cs_ledger_schema_of(version); *sql != NULL; sql++)
         raw_sql(db, *sql);
     raw_sql(db, "PRAGMA application_id = 1129532487; PRAGMA journal_mode = WAL");
-    raw_sql(db, version == 1 ? "PRAGMA user_version = 1" : "PRAGMA user_version = 2");
+    static const char *const pragmas[] = {"PRAGMA user_version = 1", "PRAGMA user_version = 2",
+                                          "PRAGMA user_version = 3"};
+    raw_sql(db, pragmas[version - 1]);
     return db;
 }
 
 sqlite3 *raw_create(const char *path) {
-    return raw_create_version(path, 2);
+    return raw_create_version(path, 3);
 }
 
 void raw_close(sqlite3 *db) {
@@ -77,7 +79,7 @@ void raw_digest(const cs_ledger_row *row, char hex[65]) {
     EVP_MD_CTX *hash = EVP_MD_CTX_new();
     bool run = row->kind.len == 3 && memcmp(row->kind.ptr, "run", 3) == 0;
     EVP_DigestInit_ex(hash, EVP_sha256(), NULL);
-    piece(hash, "countersign.ledger-row.v1", 25);
+    piece(hash, row->link.ptr == NULL ? "countersign.ledger-row.v1" : "countersign.ledger-row.v2", 25);
     number(hash, "id", row->id);
     number(hash, "added_unix_ms", row->added_unix_ms);
     field(hash, "kind", row->kind);
@@ -91,6 +93,7 @@ void raw_digest(const cs_ledger_row *row, char hex[65]) {
     maybe(hash, "describe_after", row->describe_after, false);
     field(hash, "record_sha256", row->record_sha256);
     field(hash, "previous_sha256", row->previous_sha256);
+    if (row->link.ptr != NULL) field(hash, "link", row->link);
     uint8_t digest[32];
     EVP_DigestFinal_ex(hash, digest, NULL);
     EVP_MD_CTX_free(hash);
@@ -98,17 +101,19 @@ void raw_digest(const cs_ledger_row *row, char hex[65]) {
         (void)snprintf(hex + 2 * i, 3, "%02x", digest[i]);
 }
 
+/* A ledger of version 1 or 2 has no column for a link, so it is named only where there is one. */
+#define INSERT(name, place)                                                                                            \
+    "INSERT INTO entry (id, added_unix_ms, kind, daemon, code, detail, request, response, envelope, describe_before,"  \
+    " describe_after, record_sha256, previous_sha256, row_sha256" name ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?" place   \
+    ")"
+
 int raw_insert(sqlite3 *db, const cs_ledger_row *row) {
     const cs_view texts[] = {row->kind, row->daemon, row->code, row->detail};
     const cs_view blobs[] = {row->request, row->response, row->envelope, row->describe_before, row->describe_after};
     const cs_view digests[] = {row->record_sha256, row->previous_sha256, row->row_sha256};
+    bool linked = row->link.ptr != NULL;
     sqlite3_stmt *insert = NULL;
-    int rc =
-        sqlite3_prepare_v2(db,
-                           "INSERT INTO entry (id, added_unix_ms, kind, daemon, code, detail, request, response,"
-                           " envelope, describe_before, describe_after, record_sha256, previous_sha256, row_sha256)"
-                           " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                           -1, &insert, NULL);
+    int rc = sqlite3_prepare_v2(db, linked ? INSERT(", link", ",?") : INSERT("", ""), -1, &insert, NULL);
     must(rc == SQLITE_OK, sqlite3_errmsg(db));
     sqlite3_bind_int64(insert, 1, row->id);
     sqlite3_bind_int64(insert, 2, row->added_unix_ms);
@@ -120,6 +125,7 @@ int raw_insert(sqlite3 *db, const cs_ledger_row *row) {
     for (int i = 0; i < 3; i++) {
         sqlite3_bind_text64(insert, 12 + i, (const char *)digests[i].ptr, digests[i].len, SQLITE_STATIC, SQLITE_UTF8);
     }
+    if (linked) sqlite3_bind_blob64(insert, 15, row->link.ptr, row->link.len, SQLITE_STATIC);
     rc = sqlite3_step(insert);
     sqlite3_finalize(insert);
     return rc == SQLITE_DONE ? SQLITE_OK : rc;

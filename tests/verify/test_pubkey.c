@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "tests/support/forge.h"
-#include "verify/pubkey.h"
+#include "verify/trust.h"
 
 #define BEGIN "-----BEGIN PUBLIC KEY-----\n"
 #define END "-----END PUBLIC KEY-----\n"
@@ -98,19 +98,70 @@ Test(pubkey, the_der_form_is_exact) {
     }
 }
 
+/* The points of small order: 1, 2, 4, 4, 8, 8, 8, 8, each in its one canonical form. */
+static const char *const small_points[] = {
+    "0100000000000000000000000000000000000000000000000000000000000000",
+    "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "0000000000000000000000000000000000000000000000000000000000000000",
+    "0000000000000000000000000000000000000000000000000000000000000080",
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85",
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
+    NULL,
+};
+
+/* The same points in other forms: x = 0 with a sign, y = p for 0, y = p + 1 for 1. */
+static const char *const small_points_otherwise[] = {
+    "0100000000000000000000000000000000000000000000000000000000000080",
+    "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+    "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+    "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+    NULL,
+};
+
+/* The good key plus each point of small order but the first. */
+static const char *const mixed_keys[] = {
+    "b8bc548a6eaf9a7a908ee89ffbe2609363cbf5e26a1667983d7e9aaa454bd59a",
+    "83ed4df99ec89694c532d04f8c323a5077f8e42cb6ebe75b7f82c0b681076a55",
+    "c0fe7fefdd8104e4daafab0bc7a2342521230d62a6f99fae871c33b475a201ec",
+    "5a32ab5603b8363617828fbfbb659c0a0174f0c64cce57816e9bda197fd2ff26",
+    "3543ab75915065856f711760041d9f6c9c340a1d95e99867c2816555bab42a65",
+    "6a12b2066137696b3acd2fb073cdc5af88071bd3491418a4807d3f497ef895aa",
+    "2d018010227efb1b255054f4385dcbdadedcf29d5906605178e3cc4b8a5dfe13",
+    NULL,
+};
+
+static void expect_weak(const char *const points[]) {
+    for (size_t i = 0; points[i] != NULL; i++)
+        cr_expect_eq(code_of_point(points[i]), CS_CODE_KEY_WEAK, "%s", points[i]);
+}
+
 Test(pubkey, points_under_which_anyone_can_sign_are_weak) {
     cr_assert_eq(code_of_point(good_hex), CS_CODE_OK);
-    /* Small order: 1, 2, 4 and 8. */
-    cr_assert_eq(code_of_point("0100000000000000000000000000000000000000000000000000000000000000"), CS_CODE_KEY_WEAK);
-    cr_assert_eq(code_of_point("ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f"), CS_CODE_KEY_WEAK);
-    cr_assert_eq(code_of_point("0000000000000000000000000000000000000000000000000000000000000000"), CS_CODE_KEY_WEAK);
-    cr_assert_eq(code_of_point("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"), CS_CODE_KEY_WEAK);
-    /* y = p + 3 instead of 3. */
-    cr_assert_eq(code_of_point("f0ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f"), CS_CODE_KEY_WEAK);
-    /* The good key plus the point of order 2. */
-    cr_assert_eq(code_of_point("5a32ab5603b8363617828fbfbb659c0a0174f0c64cce57816e9bda197fd2ff26"), CS_CODE_KEY_WEAK);
+    expect_weak(small_points);
+    expect_weak(small_points_otherwise);
+}
+
+Test(pubkey, points_outside_of_the_group_are_weak) {
+    cr_assert_eq(code_of_point(good_hex), CS_CODE_OK);
+    expect_weak(mixed_keys);
     /* y = 2 is on no point of the curve. */
     cr_assert_eq(code_of_point("0200000000000000000000000000000000000000000000000000000000000000"), CS_CODE_KEY_WEAK);
+}
+
+/* y from p to p + 18, the largest that 255 bits hold, with either sign: y - p would be the same point. */
+Test(pubkey, points_that_are_not_reduced_are_weak) {
+    cr_assert_eq(code_of_point(good_hex), CS_CODE_OK);
+    for (unsigned y = 0xed; y <= 0xff; y++) {
+        const char *ends[] = {"7f", "ff"};
+        for (size_t i = 0; i < 2; i++) {
+            char *hex = forge_text("%02xffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff%s", y, ends[i]);
+            cr_expect_eq(code_of_point(hex), CS_CODE_KEY_WEAK, "%s", hex);
+        }
+    }
 }
 
 static cs_code load(const char *path, cs_public_key *key) {
@@ -178,7 +229,7 @@ typedef struct signed_case {
 
 static signed_case sign_case(void) {
     signed_case out = {.key = forge_key_from(1)};
-    out.trust.keys[0] = public_of(&out.key);
+    out.trust.keys[0].key = public_of(&out.key);
     out.trust.count = 1;
     out.envelope.payload = CS_BUF_INIT(64);
     cr_assert(cs_buf_text(&out.envelope.payload, STATEMENT));
@@ -217,7 +268,7 @@ Test(envelope_verify, the_key_id_chooses_among_the_trusted) {
     signed_case good = sign_case();
     forge_key other = forge_key_from(2);
     good.trust.keys[1] = good.trust.keys[0];
-    good.trust.keys[0] = public_of(&other);
+    good.trust.keys[0].key = public_of(&other);
     good.trust.count = 2;
     cr_assert_eq(check(&good), CS_CODE_OK);
     good.trust.count = 1;
@@ -235,18 +286,27 @@ static const uint8_t group_order[32] = {0xed, 0xd3, 0xf5, 0x5c, 0x1a, 0x63, 0x12
                                         0xa2, 0xde, 0xf9, 0xde, 0x14, 0,    0,    0,    0,    0,    0,
                                         0,    0,    0,    0,    0,    0,    0,    0,    0,    0x10};
 
-/* S + L satisfies the same equation, and would be a second signature for the same bytes. */
+/* Add the order to the scalar; false when that does not fit. */
+static bool add_order(uint8_t scalar[32]) {
+    unsigned carry = 0;
+    for (size_t i = 0; i < 32; i++) {
+        carry += (unsigned)scalar[i] + group_order[i];
+        scalar[i] = (uint8_t)carry;
+        carry >>= 8;
+    }
+    return carry == 0;
+}
+
+/* S + L, S + 2L, ... satisfy the same equation, and would be further signatures for the same bytes. */
 Test(envelope_verify, a_scalar_that_is_not_reduced_is_refused) {
     signed_case good = sign_case();
     cr_assert_eq(check(&good), CS_CODE_OK);
-    unsigned carry = 0;
-    for (size_t i = 0; i < 32; i++) {
-        carry += (unsigned)good.envelope.signature[32 + i] + group_order[i];
-        good.envelope.signature[32 + i] = (uint8_t)carry;
-        carry >>= 8;
+    unsigned times = 0;
+    while (add_order(good.envelope.signature + 32)) {
+        cr_expect_eq(check(&good), CS_CODE_ENVELOPE_SIGNATURE, "S + %uL", times + 1);
+        times++;
     }
-    cr_assert_eq(carry, 0);
-    cr_assert_eq(check(&good), CS_CODE_ENVELOPE_SIGNATURE);
+    cr_assert_geq(times, 14);
     end_case(&good);
 }
 
@@ -272,18 +332,55 @@ static void sign_with(signed_case *signing, const uint8_t r[32], const uint8_t p
     crypto_core_ed25519_scalar_add(signing->envelope.signature + 32, product, r);
 }
 
-Test(envelope_verify, a_point_of_small_order_in_the_signature_is_refused) {
+static void read_point(const char *hex, uint8_t point[32]) {
+    cr_assert_eq(sodium_hex2bin(point, 32, hex, 64, NULL, NULL, NULL), 0);
+}
+
+/* With r and this for its point, is the hand-made signature good? */
+static cs_code check_with(uint8_t r, const char *hex) {
     signed_case made = sign_case();
-    /* With any r and its point the hand-made signature is good ... */
-    uint8_t r[32] = {7};
+    const uint8_t scalar[32] = {r};
     uint8_t point[32];
-    cr_assert_eq(crypto_scalarmult_ed25519_base_noclamp(point, r), 0);
-    sign_with(&made, r, point);
-    cr_assert_eq(check(&made), CS_CODE_OK);
-    /* ... and with r = 0 the equation holds as well, but the point is the identity. */
-    uint8_t zero[32] = {0};
-    uint8_t identity[32] = {1};
-    sign_with(&made, zero, identity);
-    cr_assert_eq(check(&made), CS_CODE_ENVELOPE_SIGNATURE);
+    read_point(hex, point);
+    sign_with(&made, scalar, point);
+    cs_code code = check(&made);
     end_case(&made);
+    return code;
+}
+
+#define SEVEN "b862409fb5c4c4123df2abf7462b88f041ad36dd6864ce872fd5472be363c5b1" /* 7 times the base point */
+
+/* With r = 0 the equation holds for the first point, in whatever form it is written, and times 8 for all. */
+Test(envelope_verify, a_point_of_small_order_in_the_signature_is_refused) {
+    cr_assert_eq(check_with(7, SEVEN), CS_CODE_OK);
+    for (size_t i = 0; small_points[i] != NULL; i++)
+        cr_expect_eq(check_with(0, small_points[i]), CS_CODE_ENVELOPE_SIGNATURE, "%s", small_points[i]);
+    for (size_t i = 0; small_points_otherwise[i] != NULL; i++)
+        cr_expect_eq(check_with(0, small_points_otherwise[i]), CS_CODE_ENVELOPE_SIGNATURE, "%s",
+                     small_points_otherwise[i]);
+}
+
+/* 7B and a point of small order: the equation holds times 8, so verifiers that multiply by it take it. */
+Test(envelope_verify, a_point_outside_of_the_group_in_the_signature_is_refused) {
+    static const char *const points[] = {
+        "16b981d0b88cdf3ab9fa87190822fe4905b475efda3aec7c34abfa92c19320f4",
+        "16030e0ff1d6226b8ad6ff918b288668c1c3e5e45269487f85479bb4a9fb11af",
+        "e9b2fe981587efae6478f48ba1fa60cec6126d0e26dde72a0a24f640dcd783e5",
+        "359dbf604a3b3bedc20d5408b9d4770fbe52c922979b3178d02ab8d41c9c3a4e",
+        "d7467e2f477320c5460578e6f7dd01b6fa4b8a1025c51383cb54056d3e6cdf0b",
+        "d7fcf1f00e29dd947529006e74d779973e3c1a1bad96b7807ab8644b5604ee50",
+        "044d0167ea7810519b870b745e059f3139ed92f1d92218d5f5db09bf23287c1a",
+    };
+    cr_assert_eq(check_with(7, SEVEN), CS_CODE_OK);
+    for (size_t i = 0; i < sizeof points / sizeof points[0]; i++)
+        cr_expect_eq(check_with(7, points[i]), CS_CODE_ENVELOPE_SIGNATURE, "%s", points[i]);
+}
+
+/* y = p + 3 with either sign: on the curve, but not the form of that point. */
+Test(envelope_verify, a_point_that_is_not_reduced_in_the_signature_is_refused) {
+    cr_assert_eq(check_with(7, SEVEN), CS_CODE_OK);
+    cr_expect_eq(check_with(7, "f0ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f"),
+                 CS_CODE_ENVELOPE_SIGNATURE);
+    cr_expect_eq(check_with(7, "f0ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff"),
+                 CS_CODE_ENVELOPE_SIGNATURE);
 }

@@ -8,6 +8,9 @@
 /* From an independent implementation of docs/FORMAT.md, "Ledger". */
 #define DIGEST_RUN "6f38fb526355914682cbcb5db6d442873ea5e56c25101677a15d655338e782ab"
 #define DIGEST_FINDING "2e0b5884d2c97aff9b7dda655599732737abc645659bd014ce7bb607b1e11c1f"
+#define DIGEST_LINKED_RUN "b8715adef27f85fee12101309de4c099b7da6d5514a4d88a63c6927e24ebf407"
+#define DIGEST_CHECKPOINT "cb187081ede00a29aebd8fec4cd2d8fdb0c67280b4318d4977a1a774ae44800e"
+#define SCHEMA_3 "09bbfd9c8e9b8dec0a864ff61d2059d866833bf945103649c3f04eede40fbd8f"
 #define SCHEMA_2 "7834a907b59d0c7ae724441a70547d9779a048f7a3fedb62e5633a2b434d1bb8"
 #define SCHEMA_1 "8579b7e9c17395ac4d7854928899a6b00fa4bc053205c193e39a024115f3c16d"
 
@@ -26,6 +29,19 @@ static cs_ledger_row second_finding(void) {
     cs_ledger_row row = rows_finding();
     row.id = 2;
     row.previous_sha256 = bytes(DIGEST_RUN);
+    return row;
+}
+
+static cs_ledger_row linked_run(void) {
+    cs_ledger_row row = first_run();
+    row.link = bytes("{\"payloadType\":\"y\"}");
+    return row;
+}
+
+static cs_ledger_row a_checkpoint(void) {
+    cs_ledger_row row = rows_checkpoint();
+    row.id = 3;
+    row.previous_sha256 = bytes(DIGEST_FINDING);
     return row;
 }
 
@@ -55,9 +71,10 @@ static void expect_texts(const char *const *schema, const char *want) {
 Test(schema, texts_of_all_versions) {
     expect_texts(cs_ledger_schema_of(1), SCHEMA_1);
     expect_texts(cs_ledger_schema_of(2), SCHEMA_2);
-    cr_expect_eq(cs_ledger_schema_of(2), cs_ledger_schema);
+    expect_texts(cs_ledger_schema_of(3), SCHEMA_3);
+    cr_expect_eq(cs_ledger_schema_of(3), cs_ledger_schema);
     cr_expect_null(cs_ledger_schema_of(0));
-    cr_expect_null(cs_ledger_schema_of(3));
+    cr_expect_null(cs_ledger_schema_of(4));
     cr_expect_null(cs_ledger_schema_of(-1));
 }
 
@@ -165,6 +182,16 @@ Test(schema, row_digest_vectors) {
     cr_expect_str_eq(digest_of(&finding).hex, DIGEST_FINDING);
 }
 
+/* A row with a link has a domain of its own, so that it is the digest of no row without one. */
+Test(schema, row_digest_vectors_of_links) {
+    cs_ledger_row run = linked_run();
+    cs_ledger_row checkpoint = a_checkpoint();
+    cr_expect_str_eq(digest_of(&run).hex, DIGEST_LINKED_RUN);
+    cr_expect_str_eq(digest_of(&checkpoint).hex, DIGEST_CHECKPOINT);
+    run.link = bytes("");
+    cr_expect_str_neq(digest_of(&run).hex, DIGEST_RUN);
+}
+
 static void add_id(cs_ledger_row *row) {
     row->id++;
 }
@@ -207,11 +234,17 @@ static void other_record(cs_ledger_row *row) {
 static void other_previous(cs_ledger_row *row) {
     row->previous_sha256 = bytes(DIGEST_FINDING);
 }
+static void a_link(cs_ledger_row *row) {
+    row->link = bytes("{}");
+}
+static void empty_link(cs_ledger_row *row) {
+    row->link = bytes("");
+}
 
 Test(schema, row_digest_covers_every_column) {
     void (*const changes[])(cs_ledger_row *) = {
-        add_id,         add_time,       other_daemon, other_code,   other_detail, longer_request, no_response,
-        empty_response, other_envelope, no_before,    empty_before, other_after,  other_record,   other_previous};
+        add_id,         add_time,  other_daemon, other_code,  other_detail, longer_request, no_response, empty_response,
+        other_envelope, no_before, empty_before, other_after, other_record, other_previous, a_link,      empty_link};
     enum { COUNT = sizeof changes / sizeof *changes };
     cs_digest seen[COUNT + 1];
     cs_ledger_row plain = first_run();
@@ -337,6 +370,47 @@ Test(schema, rows_of_a_session_that_do_not_pass) {
     REFUSE_BOTH(a_close, detail, bytes("x"), "no detail");
 }
 
+Test(schema, rows_with_a_link) {
+    cs_error err = CS_ERROR_INIT;
+    cs_ledger_row rows[] = {linked_run(), an_unanswered(), a_close(), rows_checkpoint()};
+    sqlite3 *db = raw_create(":memory:");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        rows[i].link = bytes("{}");
+        cr_expect_eq(cs_ledger_row_check(&rows[i], &err), CS_OK, "%zu: %s", i, err.message);
+        raw_append(db, rows[i]);
+    }
+    raw_close(db);
+}
+
+static cs_ledger_row first_checkpoint(void) {
+    cs_ledger_row row = rows_checkpoint();
+    row.id = 1;
+    row.previous_sha256 = bytes("");
+    return row;
+}
+
+static cs_ledger_row first_finding(void) {
+    cs_ledger_row row = rows_finding();
+    row.id = 1;
+    row.previous_sha256 = bytes("");
+    return row;
+}
+
+Test(schema, rows_with_a_link_that_do_not_pass) {
+    const cs_view absent = {0};
+    REFUSE_BOTH(first_checkpoint, link, absent, "a link alone");
+    REFUSE_BOTH(first_checkpoint, request, bytes(""), "a link alone");
+    REFUSE_BOTH(first_checkpoint, response, bytes(""), "a link alone");
+    REFUSE_BOTH(first_checkpoint, envelope, bytes("{}"), "a link alone");
+    REFUSE_BOTH(first_checkpoint, describe_before, bytes(""), "a link alone");
+    REFUSE_BOTH(first_checkpoint, describe_after, bytes(""), "a link alone");
+    REFUSE_BOTH(first_checkpoint, record_sha256, bytes(ROWS_RECORD), "no record_sha256");
+    REFUSE_BOTH(first_checkpoint, code, bytes("x"), "no code");
+    REFUSE_BOTH(first_checkpoint, detail, bytes("x"), "no detail");
+    REFUSE_BOTH(first_finding, link, bytes("{}"), "no link");
+    REFUSE_BOTH(linked_run, kind, bytes("link"), "the kind is");
+}
+
 Test(schema, sizes_of_a_row) {
     static uint8_t large[CS_MAX_LEDGER_MESSAGE + 1];
     cs_error err = CS_ERROR_INIT;
@@ -350,5 +424,8 @@ Test(schema, sizes_of_a_row) {
     row.describe_before = (cs_view){large, 30u << 20};
     cr_expect_eq(cs_ledger_row_check(&row, &err), CS_OK);
     row.describe_after = (cs_view){large, 3u << 20};
+    expect_columns(&row, "a row holds");
+    row.describe_after = (cs_view){0};
+    row.link = (cs_view){large, 3u << 20};
     expect_columns(&row, "a row holds");
 }

@@ -130,8 +130,9 @@ static void change_and_expect(const char *sql, cs_result result, cs_code code) {
 Test(source_ledger, whose_file_it_is) {
     change_and_expect("PRAGMA application_id = 0", CS_UNCHECKED, CS_CODE_LEDGER_FOREIGN);
     change_and_expect("PRAGMA application_id = 1129532486", CS_UNCHECKED, CS_CODE_LEDGER_FOREIGN);
-    change_and_expect("PRAGMA user_version = 3", CS_UNCHECKED, CS_CODE_LEDGER_VERSION);
-    change_and_expect("PRAGMA user_version = 1", CS_FAILED, CS_CODE_LEDGER_SCHEMA); /* the text is that of 2 */
+    change_and_expect("PRAGMA user_version = 4", CS_UNCHECKED, CS_CODE_LEDGER_VERSION);
+    change_and_expect("PRAGMA user_version = 2", CS_FAILED, CS_CODE_LEDGER_SCHEMA); /* the text is that of 3 */
+    change_and_expect("PRAGMA user_version = 1", CS_FAILED, CS_CODE_LEDGER_SCHEMA);
     change_and_expect("PRAGMA user_version = 0", CS_UNCHECKED, CS_CODE_LEDGER_VERSION);
     raw_close(walk_three_rows());
     WALK(walk_path, GOOD, GOOD, GOOD);
@@ -139,12 +140,12 @@ Test(source_ledger, whose_file_it_is) {
 
 Test(source_ledger, a_newer_version_names_both) {
     sqlite3 *db = walk_three_rows();
-    raw_sql(db, "PRAGMA user_version = 3");
+    raw_sql(db, "PRAGMA user_version = 4");
     raw_close(db);
     cs_source *source = NULL;
     cs_error err = CS_ERROR_INIT;
     cr_expect_eq(cs_source_open(walk_path, &source, &err), CS_UNCHECKED);
-    cr_expect(strstr(err.message, "version 3") != NULL && strstr(err.message, "up to 2") != NULL, "%s", err.message);
+    cr_expect(strstr(err.message, "version 4") != NULL && strstr(err.message, "up to 3") != NULL, "%s", err.message);
 }
 
 Test(source_ledger, exactly_the_schema) {
@@ -181,12 +182,12 @@ Test(source_ledger, another_text_encoding) {
     raw_sql(db, "PRAGMA encoding = 'UTF-16le'");
     for (const char *const *sql = cs_ledger_schema; *sql != NULL; sql++)
         raw_sql(db, *sql);
-    raw_sql(db, "PRAGMA application_id = 1129532487; PRAGMA user_version = 2");
+    raw_sql(db, "PRAGMA application_id = 1129532487; PRAGMA user_version = 3");
     raw_close(db);
     expect_open_error(CS_FAILED, CS_CODE_LEDGER_SCHEMA);
 }
 
-/* Files of version 1 are read as they are; only the writer brings them to version 2. */
+/* Files of versions 1 and 2 are read as they are; only the writer brings them to the newest. */
 Test(source_ledger, a_ledger_of_version_1) {
     sqlite3 *db = raw_create_version(walk_path, 1);
     raw_append(db, rows_run());
@@ -203,7 +204,70 @@ Test(source_ledger, a_ledger_of_version_1) {
     expect_open_error(CS_FAILED, CS_CODE_LEDGER_SCHEMA);
 }
 
+Test(source_ledger, a_ledger_of_version_2) {
+    sqlite3 *db = raw_create_version(walk_path, 2);
+    raw_append(db, rows_run());
+    raw_append(db, rows_finding());
+    cr_expect_eq(raw_try(db, "INSERT INTO entry SELECT 3, added_unix_ms, 'checkpoint', '', row_sha256, row_sha256, '', "
+                             "daemon, '', NULL, NULL, NULL, NULL, NULL FROM entry WHERE id = 2"),
+                 SQLITE_CONSTRAINT);
+    cr_expect_eq(raw_try(db, "SELECT link FROM entry"), SQLITE_ERROR);
+    raw_close(db);
+    WALK(walk_path, GOOD, GOOD);
+    unlink(walk_path);
+    db = raw_create_version(walk_path, 2);
+    raw_sql(db, "PRAGMA user_version = 3");
+    raw_close(db);
+    expect_open_error(CS_FAILED, CS_CODE_LEDGER_SCHEMA);
+}
+
 /* ---- rows ---------------------------------------------------------------------------------------- */
+
+static void linked_rows(const char *sql) {
+    sqlite3 *db = raw_create(walk_path);
+    cs_ledger_row row = rows_run();
+    row.link = cs_view_of("{\"payloadType\":\"z\"}");
+    raw_append(db, row);
+    raw_append(db, rows_checkpoint());
+    raw_append(db, rows_finding());
+    raw_sql(db, "PRAGMA ignore_check_constraints = ON");
+    raw_sql(db, "DROP TRIGGER entry_update; DROP TRIGGER entry_delete; DROP TRIGGER entry_insert");
+    if (sql != NULL) raw_sql(db, sql);
+    for (int i = 1; i < 4; i++)
+        raw_sql(db, cs_ledger_schema[i]);
+    raw_close(db);
+}
+
+Test(source_ledger, rows_with_a_link) {
+    linked_rows(NULL);
+    cs_source *source = walk_open(walk_path);
+    cs_entry entry;
+    bool more = false;
+    cs_error err = CS_ERROR_INIT;
+    cr_assert_eq(cs_source_next(source, &entry, &more, &err), CS_OK);
+    cr_expect(is(entry.link, "{\"payloadType\":\"z\"}") && is(entry.envelope, "{\"payloadType\":\"x\"}"));
+    cr_assert_eq(cs_source_next(source, &entry, &more, &err), CS_OK);
+    cr_expect(is(entry.link, "{\"payloadType\":\"y\"}") && entry.envelope.ptr == NULL && !entry.finding);
+    cr_expect(entry.request.ptr == NULL && entry.response.ptr == NULL && is(entry.row->kind, "checkpoint"));
+    cr_assert_eq(cs_source_next(source, &entry, &more, &err), CS_OK);
+    cr_expect(entry.link.ptr == NULL && entry.finding);
+    cs_source_close(source);
+}
+
+static void linked_change(const char *sql, cs_code first, cs_code second, cs_code third) {
+    linked_rows(sql);
+    WALK(walk_path, first, second, third);
+    unlink(walk_path);
+}
+
+Test(source_ledger, a_link_that_was_changed) {
+    linked_change(NULL, GOOD, GOOD, GOOD);
+    linked_change("UPDATE entry SET link = x'7b7d' WHERE id = 1", CS_CODE_LEDGER_ROW, GOOD, GOOD);
+    linked_change("UPDATE entry SET link = NULL WHERE id = 1", CS_CODE_LEDGER_ROW, GOOD, GOOD);
+    linked_change("UPDATE entry SET link = x'' WHERE id = 2", GOOD, CS_CODE_LEDGER_ROW, GOOD);
+    linked_change("UPDATE entry SET link = NULL WHERE id = 2", GOOD, CS_CODE_LEDGER_COLUMNS, GOOD);
+    linked_change("UPDATE entry SET link = x'7b7d' WHERE id = 3", GOOD, GOOD, CS_CODE_LEDGER_COLUMNS);
+}
 
 static void row_change(const char *sql, cs_code first, cs_code second, cs_code third) {
     three_rows_changed(sql);
@@ -268,7 +332,7 @@ static void forge_type(const char *sql) {
     (void)snprintf(text, sizeof text, "%s", cs_ledger_schema[0]);
     *strstr(text, " STRICT") = '\0';
     raw_sql(db, text);
-    raw_sql(db, "PRAGMA application_id = 1129532487; PRAGMA user_version = 2; PRAGMA ignore_check_constraints = ON");
+    raw_sql(db, "PRAGMA application_id = 1129532487; PRAGMA user_version = 3; PRAGMA ignore_check_constraints = ON");
     raw_append(db, rows_run());
     raw_append(db, rows_run());
     raw_sql(db, sql);
@@ -286,7 +350,7 @@ Test(source_ledger, values_of_another_type) {
         "UPDATE entry SET request = 'the request' WHERE id = 1",  "UPDATE entry SET request = 5 WHERE id = 1",
         "UPDATE entry SET daemon = x'00' WHERE id = 1",           "UPDATE entry SET added_unix_ms = 'x' WHERE id = 1",
         "UPDATE entry SET record_sha256 = x'00' WHERE id = 1",    "UPDATE entry SET kind = x'72756e' WHERE id = 1",
-        "UPDATE entry SET describe_after = 'after' WHERE id = 1",
+        "UPDATE entry SET describe_after = 'after' WHERE id = 1", "UPDATE entry SET link = 'a link' WHERE id = 1",
     };
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         unlink(walk_path);

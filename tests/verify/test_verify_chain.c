@@ -68,14 +68,16 @@ Test(verify_chain, calls_that_changed_places) {
     char *second = session.bundle.lines[1];
     session.bundle.lines[1] = session.bundle.lines[2];
     session.bundle.lines[2] = second;
-    check_outcome(verify_session(&session), CS_FAILED, "2 chain-sequence; 3 chain-sequence");
+    outcome out = verify_session(&session);
+    check_outcome(out, CS_FAILED, "2 chain-sequence; 3 chain-order");
+    cr_expect_eq(out.err.code, CS_CODE_CHAIN_ORDER, "the verdict is not that a call is missing");
 }
 
 Test(verify_chain, a_call_twice) {
     session_case session = five_calls();
     forge_insert(&session.bundle, 2, session.bundle.lines[1]);
     outcome out = verify_session(&session);
-    check_outcome(out, CS_FAILED, "3 chain-sequence");
+    check_outcome(out, CS_FAILED, "3 chain-order");
     cr_expect_eq(out.summary.runs, 5);
     cr_expect_str_eq(out.runs, "1 2 4 5 6");
 }
@@ -87,7 +89,7 @@ Test(verify_chain, another_call_of_the_same_number) {
     fork.started++;
     forge_seal(&fork);
     forge_insert(&session.bundle, 2, forge_run_line(&session.key, &fork));
-    check_outcome(verify_session(&session), CS_FAILED, "3 chain-sequence");
+    check_outcome(verify_session(&session), CS_FAILED, "3 chain-order");
 }
 
 Test(verify_chain, a_call_of_sequence_zero) {
@@ -228,6 +230,38 @@ Test(verify_chain, record_versions_do_not_mix) {
     check_outcome(verify_session(&session), CS_FAILED, "3 chain-version; 5 chain-version");
     remake(&session, 0, 4, 3, 2);
     check_outcome(verify_session(&session), CS_OK, "");
+}
+
+Test(verify_chain, version_4_stands_alone) {
+    session_case session = five_calls();
+    for (size_t i = 0; i < 5; i++)
+        session.runs[i].instance = "k8s-pod-uid:1";
+    remake(&session, 0, 4, 4, 4);
+    check_outcome(verify_session(&session), CS_OK, "");
+    session.runs[2].instance = "";
+    session.runs[3].instance = "k8s-pod-uid:2";
+    remake(&session, 0, 4, 4, 4);
+    check_outcome(verify_session(&session), CS_OK, "");
+    session.runs[4].instance = "";
+    remake(&session, 4, 4, 3, 2);
+    check_outcome(verify_session(&session), CS_FAILED, "5 chain-version");
+    session = five_calls();
+    remake(&session, 1, 4, 4, 4);
+    check_outcome(verify_session(&session), CS_FAILED, "2 chain-version");
+}
+
+/* What says that there was no answer is then the field alone. */
+Test(verify_chain, an_unanswered_call_of_version_4_takes_its_place) {
+    session_case session = five_calls();
+    session.runs[2].unanswered = "unavailable";
+    session.runs[2].instance = "k8s-pod-uid:1";
+    remake(&session, 0, 4, 4, 4);
+    outcome out = verify_session(&session);
+    check_outcome(out, CS_OK, "");
+    cr_expect_str_eq(out.runs, "1 2 3u 4 5");
+    cr_expect_eq(out.summary.unanswered, 1);
+    remake(&session, 2, 2, 4, 3);
+    check_outcome(verify_session(&session), CS_FAILED, "3 record-version");
 }
 
 Test(verify_chain, an_unanswered_call_takes_its_place) {

@@ -1,0 +1,34 @@
+/* The JSON documents that commands printed, kept in a folder to be validated by docs/schema all at once. */
+#ifndef CS_TESTS_CLI_DOCUMENTS_H
+#define CS_TESTS_CLI_DOCUMENTS_H
+
+#include "tests/cli/cli_case.h"
+
+typedef struct documents {
+    char folder[128];
+    size_t count;
+    bool exits[7]; /* which exit codes stand in them */
+    exec_end end;  /* of the last validation: what validate.py says is in end.out */
+} documents;
+
+/* Where python3 has no jsonschema the test is skipped, loudly; in CI, or with COUNTERSIGN_REQUIRE_ALL set, it
+ * fails. For a test that begins with something else that would be left behind. */
+void documents_need(void);
+void documents_begin(documents *d); /* needs the same */
+void documents_end(documents *d);
+
+/* Run `countersign` with --json, expect this exit and code, and keep the document as NAME.json. */
+void documents_take(documents *d, cli_case *c, const char *name, int exit, const char *code,
+                    const char *const arguments[]);
+/* Keep these bytes as NAME.json. */
+void documents_put(documents *d, const char *name, const void *bytes, size_t len);
+/* The path of NAME.json; lives until the next call. */
+const char *documents_path(const documents *d, const char *name);
+
+/* Run validate.py with the schemas of a folder (NULL: docs/schema). Its exit status. */
+int documents_validate(documents *d, const char *schemas);
+
+/* The folder docs/schema. */
+const char *documents_schemas(void);
+
+#endif

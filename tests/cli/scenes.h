@@ -1,0 +1,21 @@
+/* Every command in many situations; its documents are kept (documents.h). */
+#ifndef CS_TESTS_CLI_SCENES_H
+#define CS_TESTS_CLI_SCENES_H
+
+#include "tests/cli/documents.h"
+
+/* Without a daemon (scenes_offline.c). */
+void scene_lines(documents *d); /* --help, --version, and wrong lines of every command */
+void scene_keys(documents *d);  /* keygen, codes */
+void scene_digest(documents *d);
+void scene_verify(documents *d); /* bundles */
+void scene_expected(documents *d);
+void scene_show(documents *d);   /* bundles */
+void scene_ledger(documents *d); /* import, export, and the ledger between them */
+
+/* With scripted daemons (scenes_daemon.c). */
+void scene_run(documents *d);
+void scene_session(documents *d);
+void scene_replay(documents *d);
+
+#endif

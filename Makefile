@@ -4,6 +4,8 @@
 #   SANITIZE=1      AddressSanitizer with leak detection, and UndefinedBehaviorSanitizer
 #   WERROR=1        warnings are errors (CI)
 #   ONLY=folder     `make test` builds and runs the tests of one folder of tests/
+#   LEAVE_OUT=...   `make test` does without these tests (suite/test ..., also with *), and names them
+#   THESE=...       `make test` runs these alone
 
 BUILD ?= build
 CC = gcc
@@ -144,11 +146,15 @@ $(TEST_PROGRAM): $(call obj,$(TEST_SRC)) $(TEST_SUPPORT) $(TEST_LIBS)
 
 # -j1: two cores, and tests that start daemons; each test still runs in a process of its own. Criterion
 # takes no notice of a leak that is reported when such a process ends, so the reports are looked for.
+SPACE = $(subst x,,x x)
+test_filter = $(if $(strip $(2)),--filter '$(1)($(subst $(SPACE),|,$(strip $(2))))')
 SANITIZER_LOG = $(abspath $(BUILD))/sanitizer-report
 test: $(TEST_PROGRAM) $(TEST_NEEDS)
 	@rm -f $(SANITIZER_LOG).*
+	@$(foreach test,$(LEAVE_OUT),echo 'left out, as told: $(test)';)
 	COUNTERSIGN_BUILD=$(abspath $(BUILD)) COUNTERSIGN_FIXTURES="$${COUNTERSIGN_FIXTURES:-$(abspath ../shared/fixtures)}" \
-	  $(if $(filter 1,$(SANITIZE)),ASAN_OPTIONS=log_path=$(SANITIZER_LOG)) $(TEST_PROGRAM) -j1 $(TEST_ARGS)
+	  $(if $(filter 1,$(SANITIZE)),ASAN_OPTIONS=log_path=$(SANITIZER_LOG)) $(TEST_PROGRAM) -j1 $(call test_filter,!,$(LEAVE_OUT)) $(call test_filter,@,$(THESE)) \
+	  $(TEST_ARGS)
 	@if ls $(SANITIZER_LOG).* >/dev/null 2>&1; then cat $(SANITIZER_LOG).*; exit 1; fi
 
 # ---- lint ----------------------------------------------------------------------------------------

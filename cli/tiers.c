@@ -20,6 +20,15 @@ typedef struct tiers_command {
 
 /* ---- the check ------------------------------------------------------------------------------------------ */
 
+/* The contradiction, or the run that did not pass. */
+static void tell_entry(cs_output *out, const cs_tiers_report *report) {
+    int64_t entry = report->finding;
+    for (size_t form = 0; form < CS_PROBE_FORMS && entry == 0; form++)
+        if (report->ran[form] && report->runs[form].result != CS_OK) entry = report->runs[form].entry;
+    out->has_entry = entry != 0;
+    out->entry = (uint64_t)entry;
+}
+
 static cs_result check(cs_output *out, const tiers_command *command, cs_client *client) {
     cs_tiers_options options = {
         .run = cs_keeping_runs(&command->keeping, &command->connect, client),
@@ -29,8 +38,7 @@ static cs_result check(cs_output *out, const tiers_command *command, cs_client *
     cs_connect_catch_signals();
     cs_result result = cs_tiers_check(&options, &report);
     out->err = report.err;
-    out->has_entry = report.finding != 0;
-    out->entry = (uint64_t)report.finding;
+    tell_entry(out, &report);
     if (result == CS_OK)
         snprintf(out->err.message, sizeof out->err.message, "no rule contradicts the claim; that is no proof of it");
     cs_member_text(out, "daemon", cs_client_url(client));

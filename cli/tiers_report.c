@@ -59,6 +59,11 @@ static void say_runs(const cs_output *out, const cs_tiers_report *report) {
         else if (report->runs[form].entry != 0)
             cs_say(out, "%-12s entry %" PRId64 "%s\n", label, report->runs[form].entry,
                    report->runs[form].result == CS_OK ? ", signed" : ", an unsigned finding");
+        if (report->ran[form] && report->runs[form].side_file[0] != '\0') {
+            char shown[200];
+            cs_escape_short(cs_view_of(report->runs[form].side_file), shown, sizeof shown);
+            cs_say(out, "%-12s kept in %s\n", label, shown);
+        }
     }
 }
 
@@ -100,14 +105,21 @@ static json_t *json_of_rules(const cs_tiers_report *report) {
     return rules;
 }
 
+/* Where something is kept, if it is. */
+static bool set_kept(json_t *object, const char *name, int64_t entry, const char *side_file) {
+    if (entry != 0 && json_object_set_new(object, name, json_integer(entry)) != 0) return false;
+    return side_file[0] == '\0' ||
+           json_object_set_new(object, "side_file", cs_json_of_text(cs_view_of(side_file))) == 0;
+}
+
 static json_t *json_of_probe(const cs_tiers_report *report, size_t form) {
     const cs_inside *inside = &report->seen.inside[form];
+    const cs_run_report *run = &report->runs[form];
     json_t *probe = json_pack("{s:s, s:b, s:b}", "form", cs_probe_form_word((cs_probe_form)form), "ran",
                               report->ran[form], "read", inside->read);
     if (probe == NULL) return NULL;
     bool good = inside->why[0] == '\0' || json_object_set_new(probe, "why", json_string(inside->why)) == 0;
-    if (report->ran[form] && report->runs[form].entry != 0)
-        good = good && json_object_set_new(probe, "entry", json_integer(report->runs[form].entry)) == 0;
+    if (good && report->ran[form]) good = set_kept(probe, "entry", run->entry, run->side_file);
     if (good) return probe;
     json_decref(probe);
     return NULL;
@@ -115,8 +127,9 @@ static json_t *json_of_probe(const cs_tiers_report *report, size_t form) {
 
 static json_t *json_of_host(const cs_tiers_report *report, cs_tier_depth depth) {
     if (depth != CS_DEPTH_HOST) return json_null();
-    return json_pack("{s:s, s:b, s:s}", "daemon", place_word(place_of(report)), "complete", report->seen.host.all,
-                     "why", report->seen.host.why);
+    const char *why = report->seen.host.why;
+    return json_pack("{s:s, s:b, s:s*}", "daemon", place_word(place_of(report)), "complete", report->seen.host.all,
+                     "why", why[0] != '\0' ? why : NULL);
 }
 
 json_t *cs_json_of_tiers(const cs_tiers_report *report, cs_tier_depth depth) {
@@ -126,10 +139,7 @@ json_t *cs_json_of_tiers(const cs_tiers_report *report, cs_tier_depth depth) {
         "{s:s, s:s, s:I, s:b, s:o, s:o, s:o}", "claim", report->claim > CS_TIER_NONE ? cs_tier_word(report->claim) : "",
         "cross_check", cs_depth_words[depth], "contradictions", (json_int_t)report->contradictions, "emulated",
         report->emulated, "probes", probes, "host_view", json_of_host(report, depth), "rules", json_of_rules(report));
-    if (object != NULL && report->finding != 0 &&
-        json_object_set_new(object, "finding", json_integer(report->finding)) != 0) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
+    if (object != NULL && set_kept(object, "finding", report->finding, report->side_file)) return object;
+    json_decref(object);
+    return NULL;
 }

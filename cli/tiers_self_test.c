@@ -203,6 +203,11 @@ static void say_case(const cs_output *out, size_t number, const test_case *of, c
     if (!out->json) (void)fflush(stdout);
 }
 
+/* A liar that was not refuted has no error. */
+static const char *why_not(const case_end *end) {
+    return end->err.code != CS_CODE_OK ? end->err.message : "no rule contradicts the claim";
+}
+
 static json_t *json_of_case(const test_case *of, const case_end *end) {
     json_t *rules = json_object();
     for (size_t i = 0; rules != NULL && i < cs_tier_rule_count; i++) {
@@ -212,10 +217,11 @@ static json_t *json_of_case(const test_case *of, const case_end *end) {
         json_decref(rules);
         return NULL;
     }
-    return json_pack("{s:s, s:s, s:b, s:b, s:b, s:s, s:I, s:o}", "provider", of->provider, "claim",
-                     cs_tier_word(of->claim), "honest", of->own == of->claim, "tried", end->started, "good",
-                     end->started && as_it_must(of, end), "why", end->started ? "" : end->err.message, "contradictions",
-                     (json_int_t)end->contradictions, "rules", rules);
+    bool good = end->started && as_it_must(of, end);
+    return json_pack("{s:s, s:s, s:b, s:b, s:b, s:s*, s:I, s:o}", "provider", of->provider, "claim",
+                     cs_tier_word(of->claim), "honest", of->own == of->claim, "tried", end->started, "good", good,
+                     "why", good ? NULL : why_not(end), "contradictions", (json_int_t)end->contradictions, "rules",
+                     rules);
 }
 
 static void tell_json(cs_output *out, const case_end *ends) {

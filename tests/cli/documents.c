@@ -74,3 +74,51 @@ int documents_validate(documents *d, const char *schemas) {
              &d->end);
     return d->end.status;
 }
+
+void documents_expect_valid(documents *d, const char *schemas) {
+    int status = documents_validate(d, schemas);
+    cr_expect_eq(status, 0, "%d\n%s%s", status, d->end.out, d->end.err);
+    EXPECT_HAS(d->end.out, forge_text("%zu documents, 0 of them not valid", d->count));
+}
+
+/* ---- what is not valid -------------------------------------------------------------------------- */
+
+static json_t *member_of(json_t *value, const char *path) {
+    while (value != NULL && *path != '\0') {
+        char part[64];
+        size_t len = strcspn(path, ".");
+        (void)snprintf(part, sizeof part, "%.*s", (int)len, path);
+        value = json_is_array(value) ? json_array_get(value, strtoul(part, NULL, 10)) : json_object_get(value, part);
+        path += path[len] == '.' ? len + 1 : len;
+    }
+    return value;
+}
+
+static void add_twin(documents *d, const documents_twin *t) {
+    json_error_t error;
+    json_t *document = json_load_file(documents_path(d, t->of), JSON_ALLOW_NUL, &error);
+    cr_assert_not_null(document, "%s: %s", t->of, error.text);
+    json_t *parent = member_of(document, t->parent);
+    cr_assert(json_is_object(parent), "%s", t->name);
+    if (t->value == NULL)
+        cr_assert_eq(json_object_del(parent, t->member), 0, "%s", t->name);
+    else
+        cr_assert_eq(json_object_set_new(parent, t->member, json_loads(t->value, JSON_DECODE_ANY, NULL)), 0);
+    char *text = json_dumps(document, JSON_COMPACT);
+    documents_put(d, t->name, text, strlen(text));
+    free(text);
+    json_decref(document);
+}
+
+void documents_expect_line(const documents *d, const char *begin) {
+    EXPECT_HAS(forge_text("\n%s", d->end.out), forge_text("\n%s", begin));
+}
+
+void documents_expect_refused(documents *d, const documents_twin *twins, size_t count, size_t others) {
+    for (size_t i = 0; i < count; i++)
+        add_twin(d, &twins[i]);
+    cr_expect_eq(documents_validate(d, NULL), 1);
+    for (size_t i = 0; i < count; i++)
+        documents_expect_line(d, forge_text("%s.json: %s", twins[i].name, twins[i].line));
+    EXPECT_HAS(d->end.out, forge_text("%zu documents, %zu of them not valid", d->count, count + others));
+}

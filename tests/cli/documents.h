@@ -27,6 +27,23 @@ const char *documents_path(const documents *d, const char *name);
 
 /* Run validate.py with the schemas of a folder (NULL: docs/schema). Its exit status. */
 int documents_validate(documents *d, const char *schemas);
+void documents_expect_valid(documents *d, const char *schemas);
+
+/* One change of a good document, and the place and rule that must then be named. */
+typedef struct documents_twin {
+    const char *of;
+    const char *name;
+    const char *parent; /* path of an object or array, as in cli_member */
+    const char *member; /* of that object; what is changed, or added, there */
+    const char *value;  /* JSON; NULL: it is taken out */
+    const char *line;
+} documents_twin;
+
+/* Keep the changed documents beside the good ones, and expect each of them, and nothing else, to be refused as its twin
+ * says; `others` more that are no twins have no line here. */
+void documents_expect_refused(documents *d, const documents_twin *twins, size_t count, size_t others);
+/* What a line of the last validation begins with. */
+void documents_expect_line(const documents *d, const char *begin);
 
 /* The folder docs/schema. */
 const char *documents_schemas(void);

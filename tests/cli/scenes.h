@@ -17,5 +17,6 @@ void scene_ledger(documents *d); /* import, export, and the ledger between them 
 void scene_run(documents *d);
 void scene_session(documents *d);
 void scene_replay(documents *d);
+void scene_tiers(documents *d); /* what ends without a verdict on the claim */
 
 #endif

@@ -314,3 +314,46 @@ void scene_replay(documents *d) {
     replay_session(d, &s);
     clear_stage(&s);
 }
+
+/* ---- tiers ------------------------------------------------------------------------------------ */
+
+/* No scripted daemon can answer a probe, whose nonce is fresh: what one says can only fail the checks. */
+static void tiers_answered(documents *d, stage *s) {
+    live_describe(&s->script, s->first.before);
+    live_run(&s->script, &s->first);
+    canon_set(&s->second.record->isolation, "container");
+    sample_seal(&s->second, SEAL_RECORD | SEAL_BYTES);
+    live_describe(&s->script, s->second.before);
+    live_run(&s->script, &s->second);
+    live_describe(&s->script, s->first.before);
+    live_describe(&s->script, s->first.before);
+    live_step(&s->script, live_refusal());
+    live_describe(&s->script, s->first.before);
+    live_describe(&s->script, s->first.before);
+    live_step(&s->script, (peer_step){.head = NULL, .end = PEER_RESET});
+    serve(s);
+    documents_take(d, &s->c, "tiers-run-failed", 1, "request-digest", ARGS("tiers", "-d", s->url));
+    documents_take(d, &s->c, "tiers-run-kept", 1, "request-digest",
+                   ARGS("tiers", "-d", s->url, "-k", "k.key", "-l", "ledger.db", "--host-view"));
+    cr_expect_eq(cli_number(&s->c, "entry"), 1);
+    EXPECT_TEXT(&s->c, "rules.0.verdict", "contradicted");
+    documents_take(d, &s->c, "tiers-refused", 3, "refused-capacity",
+                   ARGS("tiers", "-d", s->url, "--cross-check", "statements"));
+    documents_take(d, &s->c, "tiers-lost", 4, "unanswered-connection",
+                   ARGS("tiers", "-d", s->url, "-k", "k.key", "-l", "ledger.db"));
+    cr_expect_eq(cli_number(&s->c, "entry"), 2);
+}
+
+void scene_tiers(documents *d) {
+    stage s;
+    set_stage(&s);
+    tiers_answered(d, &s);
+    leave(&s);
+    documents_take(d, &s.c, "tiers-nobody", 3, "describe-failed", ARGS("tiers", "-d", s.url, "--host-view"));
+    documents_take(d, &s.c, "tiers-url", 3, "unsent-url", ARGS("tiers", "-d", "http://user@127.0.0.1:1"));
+    documents_take(d, &s.c, "tiers-no-daemon", 2, "usage", ARGS("tiers"));
+    documents_take(d, &s.c, "tiers-no-key", 5, "key-unreadable", ARGS("tiers", "-d", s.url, "-l", "ledger.db"));
+    documents_take(d, &s.c, "tiers-no-ledger", 5, "ledger-missing",
+                   ARGS("tiers", "-d", s.url, "-k", "k.key", "-l", "no/l.db"));
+    clear_stage(&s);
+}

@@ -6,14 +6,6 @@
 #include "tests/cli/scenes.h"
 #include "tests/support/daemon.h"
 
-/* ---- what is valid ---------------------------------------------------------------------------- */
-
-static void expect_valid(documents *d, const char *schemas) {
-    int status = documents_validate(d, schemas);
-    cr_expect_eq(status, 0, "%d\n%s%s", status, d->end.out, d->end.err);
-    EXPECT_HAS(d->end.out, forge_text("%zu documents, 0 of them not valid", d->count));
-}
-
 static void play_all(documents *d) {
     scene_lines(d);
     scene_keys(d);
@@ -25,13 +17,14 @@ static void play_all(documents *d) {
     scene_run(d);
     scene_session(d);
     scene_replay(d);
+    scene_tiers(d);
 }
 
 Test(json_schema, every_document_is_valid_and_every_exit_is_among_them) {
     documents d;
     documents_begin(&d);
     play_all(&d);
-    expect_valid(&d, NULL);
+    documents_expect_valid(&d, NULL);
     cr_expect_gt(d.count, 100);
     for (size_t i = 0; i < 7; i++)
         cr_expect(d.exits[i], "no document of exit %zu", i);
@@ -65,7 +58,7 @@ Test(json_schema, documents_of_real_work_are_valid) {
     documents_take(&d, &c, "verify", 0, "ok", ARGS("verify", "-p", "k.pub", "l.db"));
     documents_take(&d, &c, "replay", 0, "ok", ARGS("replay", "-p", "k.pub", "-d", daemon.url, "l.db"));
     cr_expect_eq(daemon_stop(&daemon), 0);
-    expect_valid(&d, NULL);
+    documents_expect_valid(&d, NULL);
     cli_end(&c);
     documents_end(&d);
 }
@@ -117,21 +110,11 @@ Test(json_schema, every_command_has_a_schema_and_every_schema_a_command) {
 
 /* ---- the validator can fail -------------------------------------------------------------------- */
 
-/* One change of a good document, and the place and rule that must then be named. */
-typedef struct twin {
-    const char *of;
-    const char *name;
-    const char *parent; /* path of an object or array, as in cli_member */
-    const char *member; /* of that object; an index of that array; what is changed, or added, there */
-    const char *value;  /* JSON; NULL: it is taken out */
-    const char *line;
-} twin;
-
 #define LOWER "\"a000000000000000000000000000000000000000000000000000000000000000\""
 #define UPPER "\"A000000000000000000000000000000000000000000000000000000000000000\""
 #define AN_ERROR "{\"code\":\"io\",\"message\":\"it is broken\"}"
 
-static const twin twins[] = {
+static const documents_twin twins[] = {
     {"verify-good", "unknown-member", "", "surprise", "1", "$ [unevaluatedProperties]"},
     {"verify-good", "unknown-member-of-input", "inputs.0", "surprise", "1", "$.inputs[0] [additionalProperties]"},
     {"verify-good", "verdict-of-another-exit", "", "verdict", "\"failed\"", "$ [oneOf]"},
@@ -213,39 +196,6 @@ static const twin twins[] = {
     {"no-memory", "passed-with-nothing", "", "message", "\"the rest is not here\"", "$ [anyOf]"},
 };
 
-static json_t *member_of(json_t *value, const char *path) {
-    while (value != NULL && *path != '\0') {
-        char part[64];
-        size_t len = strcspn(path, ".");
-        (void)snprintf(part, sizeof part, "%.*s", (int)len, path);
-        value = json_is_array(value) ? json_array_get(value, strtoul(part, NULL, 10)) : json_object_get(value, part);
-        path += path[len] == '.' ? len + 1 : len;
-    }
-    return value;
-}
-
-static void add_twin(documents *d, const twin *t) {
-    json_error_t error;
-    json_t *document = json_load_file(documents_path(d, t->of), JSON_ALLOW_NUL, &error);
-    cr_assert_not_null(document, "%s: %s", t->of, error.text);
-    json_t *parent = member_of(document, t->parent);
-    cr_assert(json_is_object(parent), "%s", t->name);
-    if (t->value == NULL)
-        cr_assert_eq(json_object_del(parent, t->member), 0, "%s", t->name);
-    else
-        cr_assert_eq(json_object_set_new(parent, t->member, json_loads(t->value, JSON_DECODE_ANY, NULL)), 0);
-    char *text = json_dumps(document, JSON_COMPACT);
-    documents_put(d, t->name, text, strlen(text));
-    free(text);
-    json_decref(document);
-}
-
-/* What a line of the validator begins with. */
-static void expect_line(const documents *d, const char *begin) {
-    EXPECT_HAS(forge_text("\n%s", d->end.out), forge_text("\n%s", begin));
-}
-
-#define TWINS (sizeof twins / sizeof twins[0])
 #define NO_MEMORY                                                                                                      \
     "{\"command\":\"show\",\"verdict\":\"passed\",\"exit\":0,\"code\":\"ok\",\"message\":\"there was no memory for "   \
     "the rest of this document\"}\n"
@@ -256,17 +206,12 @@ Test(json_schema, each_change_of_a_good_document_is_refused) {
     documents_begin(&d);
     play_all(&d);
     documents_put(&d, "no-memory", NO_MEMORY, strlen(NO_MEMORY));
-    expect_valid(&d, NULL);
-    for (size_t i = 0; i < TWINS; i++)
-        add_twin(&d, &twins[i]);
+    documents_expect_valid(&d, NULL);
     documents_put(&d, "no-json", "{", 1);
     documents_put(&d, "two-of-one-name", "{\"command\":\"\",\"command\":\"\"}", 27);
-    cr_expect_eq(documents_validate(&d, NULL), 1);
-    for (size_t i = 0; i < TWINS; i++)
-        expect_line(&d, forge_text("%s.json: %s", twins[i].name, twins[i].line));
-    expect_line(&d, "no-json.json: $ [json]");
-    expect_line(&d, "two-of-one-name.json: $ [json]");
-    EXPECT_HAS(d.end.out, forge_text("%zu documents, %zu of them not valid", d.count, TWINS + 2));
+    documents_expect_refused(&d, twins, sizeof twins / sizeof twins[0], 2);
+    documents_expect_line(&d, "no-json.json: $ [json]");
+    documents_expect_line(&d, "two-of-one-name.json: $ [json]");
     documents_end(&d);
 }
 
@@ -279,7 +224,7 @@ static void expect_bad_schema(documents *d, const char *file, const char *member
     cr_assert_eq(end.status, 0, "%s", end.err);
     exec_free(&end);
     const char *copy = forge_text("%s/s", folder);
-    expect_valid(d, copy); /* the copy itself is good */
+    documents_expect_valid(d, copy); /* the copy itself is good */
     json_t *schema = read_schema(file);
     cr_assert_eq(json_object_set_new(schema, member, json_loads(value, JSON_DECODE_ANY, NULL)), 0);
     cr_assert_eq(json_dump_file(schema, forge_text("%s/%s.schema.json", copy, file), 0), 0);
@@ -304,6 +249,6 @@ Test(json_schema, no_document_at_all_is_refused) {
     cr_expect_eq(documents_validate(&d, NULL), 1);
     EXPECT_HAS(d.end.out, "0 documents");
     documents_put(&d, "no-memory", NO_MEMORY, strlen(NO_MEMORY));
-    expect_valid(&d, NULL);
+    documents_expect_valid(&d, NULL);
     documents_end(&d);
 }

@@ -158,40 +158,48 @@ static int count_marks(void) {
     return count;
 }
 
+/* Seconds for which no process of another test sleeps. */
+static const char *nap(const char *fraction) {
+    static char word[32];
+    snprintf(word, sizeof word, "98765%d.%s", (int)getpid(), fraction);
+    return word;
+}
+
 static void check_leftovers(void) {
     /* Control: such a process is found while it runs. */
+    const char *word = nap("5");
     pid_t pid = fork();
     if (pid == 0) {
-        execlp("sleep", "sleep", "98765.5", (char *)NULL);
+        execlp("sleep", "sleep", word, (char *)NULL);
         _exit(1);
     }
-    for (int i = 0; i < 1000 && count_processes("98765.5") == 0; i++)
+    for (int i = 0; i < 1000 && count_processes(word) == 0; i++)
         usleep(2000);
-    cr_assert_eq(count_processes("98765.5"), 1);
+    cr_assert_eq(count_processes(word), 1);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
 
     /* Out of its group and session, twice forked, deaf to signals, with the streams held open. */
     json_t *answer = wire_run(
         &host,
-        STEPS "[\"setsid sleep 98765.25 & (setsid sh -c 'trap \\\"\\\" TERM HUP INT; sleep 98765.25; true' &) ; "
+        STEPS "[\"setsid sleep 98765%d.25 & (setsid sh -c 'trap \\\"\\\" TERM HUP INT; sleep 98765%d.25; true' &) ; "
               "touch mark-%d; echo left\","
               "\"mkdir -p d/e && chmod 0 d/e d; i=0; mkdir x; cd x; while [ $i -lt 120 ]; do mkdir "
               "longer-name-longer-name-longer-name; cd longer-name-longer-name-longer-name; i=$((i+1)); done; echo "
               "deep\"]}}",
-        (int)getpid());
+        (int)getpid(), (int)getpid(), (int)getpid());
     cr_assert_str_eq(json_bytes_at(answer, "project/steps/0/stdout"), "left\n");
     cr_assert_str_eq(json_bytes_at(answer, "project/steps/1/stdout"), "deep\n");
     json_decref(answer);
-    cr_assert_eq(count_processes("98765.25"), 0);
+    cr_assert_eq(count_processes(nap("25")), 0);
     cr_assert_eq(count_marks(), 0);
     answer = wire_run(&host,
                       "{\"protocol\":3,\"timeoutMs\":%d,\"project\":{\"files\":[{\"path\":\"f\",\"content\":\"\"}],"
-                      "\"steps\":[\"touch mark-%d; setsid sleep 98765.125 & sleep 98765.125\"]}}",
-                      time_out_ms, (int)getpid());
+                      "\"steps\":[\"touch mark-%d; setsid sleep 98765%d.125 & sleep 98765%d.125\"]}}",
+                      time_out_ms, (int)getpid(), (int)getpid(), (int)getpid());
     cr_assert_str_eq(json_at(answer, "project/outcome"), "PROJECT_OUTCOME_TIMED_OUT");
     json_decref(answer);
-    cr_assert_eq(count_processes("98765.125"), 0);
+    cr_assert_eq(count_processes(nap("125")), 0);
     cr_assert_eq(count_marks(), 0);
 }
 
@@ -327,6 +335,7 @@ Test(localdaemon_runs, container, .timeout = 100) {
     check_all("container", 600);
 }
 
+/* Left out, by its name, of CI's pass with sanitizers (bootstrap.sh, UNSANITIZED). */
 Test(localdaemon_runs, kernel, .timeout = 300) {
-    check_all("kernel", 8000);
+    check_all("kernel", 5000);
 }

@@ -1,4 +1,5 @@
-/* The provider vm with real machines. Each boots for seconds where the processor is emulated, so one test does much. */
+/* The provider vm with real machines. Each boots for seconds where the processor is emulated, so one test does much,
+ * and CI's pass with sanitizers leaves runs_and_sessions out by its name (bootstrap.sh, UNSANITIZED). */
 #include "tests/localdaemon/session_call.h"
 #include "tests/support/exec.h"
 #include "tests/support/folder.h"
@@ -72,7 +73,7 @@ static void check_run(void) {
     snprintf(path, sizeof path, "%s/cartpole/accepted.json", build != NULL ? build : "build");
     json_t *request = json_load_file(path, 0, NULL);
     cr_assert_not_null(request, "%s is missing; make cartpole", path);
-    json_object_set_new(request, "protocol", json_integer(3));
+    json_object_set_new(request, "protocol", json_integer(4));
     json_object_set_new(request, "minimumIsolation", json_string("vm"));
     json_object_set_new(request, "timeoutMs", json_integer(300000));
     char *body = json_dumps(request, JSON_COMPACT);
@@ -85,6 +86,11 @@ static void check_run(void) {
                   strncmp(environment, "localdaemon-vm-kvm:sha256:", 26) == 0,
               "%s", environment);
     cr_assert_eq(strlen(environment), 26 + 64);
+    cr_assert_str_eq(json_at(answer, "environment"), environment);
+    cr_assert_str_eq(json_at(answer, "record/version"), "4");
+    cr_assert_eq(strncmp(json_at(answer, "instance"), "localdaemon-sandbox:", 20), 0, "%s",
+                 json_at(answer, "instance"));
+    cr_assert_str_eq(json_at(answer, "record/instance"), json_at(answer, "instance"));
     cr_assert_eq(monitor_of(host.pid), 0, "the machine is gone when its answer comes");
     json_decref(answer);
     json_decref(request);
@@ -157,16 +163,18 @@ static void check_lost_machine(test_session *session) {
 }
 
 Test(localdaemon_vm, runs_and_sessions, .timeout = 400) {
-    test_session session;
-    daemon_start(&host, "vm", NULL);
+    static const char *const more[] = {"--protocol", "4", NULL};
+    test_session session, other;
+    daemon_start(&host, "vm", more);
     check_run();
-    session_open(&host, "", &session);
+    session_open_in(&host, 4, "", &session);
     check_calls(&session);
     check_monitor();
     check_lost_machine(&session);
     /* The daemon's death is the machine's. */
-    session_open(&host, "", &session);
-    cr_assert_str_eq(shell_out(&session, SHELL("cat kept 2>/dev/null || echo fresh")), "fresh\n");
+    session_open_in(&host, 4, "", &other);
+    cr_assert_str_eq(shell_out(&other, SHELL("cat kept 2>/dev/null || echo fresh")), "fresh\n");
+    cr_assert_str_neq(other.instance, session.instance);
     pid_t monitor = monitor_of(host.pid);
     cr_assert_gt(monitor, 0);
     daemon_signal(&host, SIGKILL);

@@ -156,7 +156,8 @@ static void build(const char *agent, const char *cache, char digest[65]) {
     exec_free(&end);
 }
 
-/* Built twice, it is the same; and when it is there already, it is only named again. */
+/* Left out, by its name, of CI's pass with sanitizers (bootstrap.sh, UNSANITIZED): the work is a script's.
+ * Built twice, it is the same; and when it is there already, it is only named again. */
 Test(localdaemon_vm_image, is_the_same_each_time, .timeout = 180) {
     char agent[1024], cache[128], folders[200], usual[PATH_MAX], kernels[PATH_MAX + 16], one[65], two[65];
     cs_error err = CS_ERROR_INIT;

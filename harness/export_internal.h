@@ -27,6 +27,7 @@ typedef struct cs_export_job {
     cs_digest_map *found; /* those of them that the ledger has */
     bool unfit;          /* the lines as they came can't be written after all; with links of our own they may */
     bool complete;       /* the last line written is a checkpoint */
+    bool holds_run;      /* a line with a record was written */
 } cs_export_job;
 
 typedef cs_result cs_export_on_entry(void *user, const cs_verified_entry *entry, cs_error *err);

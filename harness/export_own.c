@@ -73,7 +73,7 @@ static cs_result copy_old(cs_export_job *job, cs_error *err) {
         cs_source_close(source);
         if (result == CS_NOTHING)
             result =
-                cs_fail(err, CS_CODE_EXPORT_FOREIGN, "the file is there, and holds no signed entry; name a new file");
+                cs_fail(err, CS_CODE_EXPORT_FOREIGN, "the file is there, and holds no record of a run; name a new file");
     } else if (err->code == CS_CODE_INPUT_UNKNOWN) {
         result = cs_fail(err, CS_CODE_EXPORT_FOREIGN, "the file is there, and is no bundle; name a new file");
     }

@@ -140,6 +140,16 @@ void exchange_finding(exchange *x) {
     append(x, &row);
 }
 
+void exchange_close(exchange *x) {
+    cs_ledger_row row = rows_run();
+    row.kind = cs_view_of(CS_KIND_CLOSE);
+    row.request = (cs_view){0};
+    row.response = (cs_view){0};
+    row.envelope = cs_view_of(forge_envelope(&x->ours, forge_close(FORGE_SESSION, 0, "")));
+    row.record_sha256 = cs_view_of("");
+    append(x, &row);
+}
+
 char *exchange_kinds(const exchange *x) {
     char kinds[1024] = "";
     cs_source *source = NULL;

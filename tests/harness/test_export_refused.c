@@ -54,6 +54,16 @@ Test(export_refused, a_ledger_with_nothing_signed) {
     cr_expect_eq(x.ex.findings, 1);
 }
 
+Test(export_refused, a_ledger_with_a_close_alone) {
+    exchange_close(&x);
+    EXPORT_CODE(&x, WITH_KEY | WITH_TRUST, CS_CODE_NOTHING_TO_CHECK);
+    EXPORT_CODE(&x, WITH_KEY, CS_CODE_NOTHING_TO_CHECK);
+    cr_expect_eq(folder_count(x.folder), 1);
+    exchange_own_run(&x, "one");
+    EXPORT_OK(&x, WITH_KEY);
+    cr_expect_eq(folder_count(x.folder), 2);
+}
+
 Test(export_refused, inputs_that_are_no_ledger) {
     EXPORT_CODE(&x, WITH_KEY, CS_CODE_IO); /* none at all */
     EXPECT_WHERE(x.err, x.ledger);

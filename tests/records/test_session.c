@@ -473,6 +473,28 @@ Test(session, a_close_and_its_twins) {
     EXPECT_CODE(close_with(&p.chain, FINGERPRINT, 1, "", &out, &err), err, CS_FAILED, CS_CODE_CHAIN_CLOSE);
 }
 
+static bool one_more(const cs_session_chain *chain, const char *session, uint64_t calls, const char *last) {
+    cs_close_session_response response = PLIMSOLL__V1__CLOSE_SESSION_RESPONSE__INIT;
+    response.session = borrow(session);
+    response.calls = calls;
+    response.last_record_sha256 = borrow(last);
+    return cs_session_close_counts_one_more(chain, &response);
+}
+
+Test(session, a_close_that_counts_one_call_more_and_its_twins) {
+    place p;
+    place_init(&p);
+    cr_expect(one_more(&p.chain, FINGERPRINT, 2, D2));
+    cr_expect_not(one_more(&p.chain, D2, 2, D2));
+    cr_expect_not(one_more(&p.chain, FINGERPRINT, 3, D2));
+    cr_expect_not(one_more(&p.chain, FINGERPRINT, 1, D2));
+    cr_expect_not(one_more(&p.chain, FINGERPRINT, 0, D2));
+    cr_expect_not(one_more(&p.chain, FINGERPRINT, 2, D1), "the record before it");
+    cr_expect_not(one_more(&p.chain, FINGERPRINT, 2, ""));
+    p.chain.calls = UINT64_MAX;
+    cr_expect_not(one_more(&p.chain, FINGERPRINT, 0, D2));
+}
+
 Test(session, a_session_without_calls_is_closed_too) {
     place p;
     place_init(&p);

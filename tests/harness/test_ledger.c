@@ -496,23 +496,3 @@ Test(ledger, a_reader_beside_the_writer_in_one_process) {
     cr_expect_neq(access(log, F_OK), 0, "the twin: the last one takes it away");
     cr_expect_eq(walk(), 2);
 }
-
-/* SQLite says that a disk is full only of some of its files. */
-Test(ledger, a_shared_file_that_can_not_grow_is_a_full_disk) {
-    static const struct {
-        int rc;
-        bool writing;
-        cs_code code;
-    } twins[] = {
-        {SQLITE_FULL, true, CS_CODE_LEDGER_FULL},
-        {SQLITE_IOERR_SHMSIZE, true, CS_CODE_LEDGER_FULL},
-        {SQLITE_IOERR_SHMOPEN, true, CS_CODE_LEDGER_WRITE},
-        {SQLITE_IOERR_SHMSIZE, false, CS_CODE_IO},
-    };
-    for (size_t i = 0; i < sizeof twins / sizeof *twins; i++) {
-        const cs_ledger_file file = {.writing = twins[i].writing};
-        cs_error err = CS_ERROR_INIT;
-        cr_expect_eq(cs_ledger_file_fail(&file, twins[i].rc, "open the file", &err), CS_UNCHECKED);
-        cr_expect_eq(err.code, twins[i].code, "%zu: %s", i, err.message);
-    }
-}

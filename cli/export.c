@@ -55,6 +55,11 @@ static void say_summary(const cs_output *out, const export_command *command, con
     cs_say(out, "  links: %s\n",
            summary->original ? "those of the imported bundle, byte for byte" : "signed with our own key");
     cs_say(out, "  signatures: %s\n", verified ? "verified" : "not checked: name the signer's key with -p");
+    if (summary->beyond > 0)
+        cs_say(out,
+               "  warning: %" PRIu64 " entries of the bundle are not in this ledger: they came from another ledger, or "
+               "this one has lost them\n",
+               summary->beyond);
     if (summary->findings > 0)
         cs_say(out, "  left out: %" PRIu64 " unsigned findings, which no bundle holds\n", summary->findings);
     cs_say(out, "  head: %s (note it elsewhere; `countersign verify --expect-head` then shows what was cut off)\n",
@@ -67,6 +72,7 @@ static void add_summary(cs_output *out, const cs_export_summary *summary, bool v
     cs_member_number(out, "lines", summary->lines);
     cs_member_number(out, "added", summary->added);
     cs_member_number(out, "present", summary->present);
+    cs_member_number(out, "beyond", summary->beyond);
     cs_member_number(out, "unsigned_findings", summary->findings);
     cs_member_text(out, "signatures", verified ? "verified" : "not-checked");
     cs_member_text(out, "head", summary->head.hex);

@@ -1,12 +1,13 @@
 #include "cli/findings.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "records/text.h"
 
-/* A hostile input can hold millions of bad lines. Text is printed as it comes; the document is held in
- * memory until the end, so it has a bound and says how many it left out. */
-#define MAX_FINDINGS_IN_DOCUMENT 10000u
+/* A hostile input can hold millions of bad lines: no reader needs them all, and a document is held in memory until
+ * the end. How many were left out is said. */
+#define MAX_FINDINGS 10000u
 
 static void print_finding(const cs_findings *findings, const cs_finding *finding) {
     const cs_output *out = findings->out;
@@ -37,18 +38,25 @@ void cs_findings_begin(cs_findings *findings, const cs_output *out, const char *
 
 void cs_findings_end(cs_findings *findings) {
     cs_progress_clear(&findings->progress);
+    if (findings->left_out > 0)
+        cs_say(findings->out, "%s%s%" PRIu64 " findings are printed, and %" PRIu64 " more are left out\n",
+               findings->name, findings->name[0] != '\0' ? ": " : "", findings->printed, findings->left_out);
     json_decref(findings->list);
     findings->list = NULL;
 }
 
 void cs_findings_on_finding(void *user, const cs_finding *finding) {
     cs_findings *findings = user;
-    if (!findings->out->json) {
+    if (findings->out->json) {
+        if (json_array_size(findings->list) >= MAX_FINDINGS ||
+            json_array_append_new(findings->list, finding_json(finding)) != 0)
+            findings->left_out++;
+    } else if (findings->printed >= MAX_FINDINGS) {
+        findings->left_out++;
+    } else {
         cs_progress_clear(&findings->progress);
         print_finding(findings, finding);
-    } else if (json_array_size(findings->list) >= MAX_FINDINGS_IN_DOCUMENT ||
-               json_array_append_new(findings->list, finding_json(finding)) != 0) {
-        findings->left_out++;
+        findings->printed++;
     }
 }
 

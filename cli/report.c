@@ -64,6 +64,9 @@ void cs_say_report(const cs_output *out, const cs_keeping *keeping, const cs_run
     if (report->entry != 0)
         cs_say(out, "kept:        %s, entry %" PRId64 "%s\n", keeping->ledger_path, report->entry,
                report->result == CS_OK ? "" : " (an unsigned finding, not a run)");
+    if (report->repeats != 0)
+        cs_say(out, "repeats:     entry %" PRId64 " holds the same record already, so this is no second run\n",
+               report->repeats);
     if (report->side_file[0] != '\0') cs_say(out, "kept:        %s (the ledger did not take it)\n", report->side_file);
     if (report->envelope.len > 0) cs_say(out, "signed:      by key %s\n", cs_key_public(keeping->key)->id);
     if (report->response != NULL) {

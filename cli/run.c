@@ -24,6 +24,9 @@ static void tell(cs_output *out, const run_command *command, const cs_run_report
     if (report->result == CS_OK)
         snprintf(out->err.message, sizeof out->err.message,
                  "the run passed every check, is signed and is in the ledger");
+    if (report->result == CS_OK && report->repeats != 0)
+        cs_error_also(&out->err, "; its record is that of entry %lld already, so it is no second run (%s)",
+                      (long long)report->repeats, cs_code_name(CS_CODE_RECORD_DUPLICATE));
     cs_member_text(out, "daemon", daemon);
     if (out->json) {
         cs_members(out, cs_json_of_report(&command->keeping, report));

@@ -20,6 +20,7 @@ typedef struct showing {
     uint64_t wanted;       /* 0: list all */
     uint64_t seen;         /* entries read */
     bool found;
+    bool timeless; /* of some entry the window of its key could not be judged */
     json_t *list;
     uint64_t left_out;
 } showing;
@@ -59,6 +60,7 @@ static cs_result show_entry(showing *show, const cs_entry *entry, cs_result wors
         cs_show_full(show->out, &shown);
     else
         cs_show_line(show->out, &shown);
+    show->timeless = show->timeless || shown.timeless;
     worst = judge(show, &shown, worst);
     cs_shown_free(&shown);
     return worst;
@@ -106,8 +108,10 @@ static cs_result show_opened(showing *show, cs_source *source) {
     cs_member_text(out, "kind", cs_source_what(source) == CS_SOURCE_LEDGER ? "ledger" : "bundle");
     if (show->trust == NULL) cs_member_text(out, "note", "signature not checked here");
     if (list) {
-        if (show->trust == NULL)
-            cs_say(out, "signature not checked here: name the public key that you trust with -p\n");
+        cs_say(out, "%s\n",
+               show->trust == NULL ? "signature not checked here: name the public key that you trust with -p"
+                                   : "each entry is verified by itself; order and completeness are the matter of "
+                                     "`verify`");
         cs_show_head(out);
         show->list = out->json ? json_array() : NULL;
     }
@@ -133,6 +137,14 @@ static cs_result read_entry_number(const char *text, uint64_t *out, cs_error *er
     return CS_OK;
 }
 
+static const char *what_was_done(const showing *show) {
+    if (show->trust == NULL) return "what was shown is decoded; signature not checked here";
+    if (show->timeless)
+        return "what was shown is verified, each entry by itself, but for the window of a key where an entry has no "
+               "time of its own: that is the matter of `verify`";
+    return "what was shown is verified, each entry by itself";
+}
+
 static cs_result show_input(cs_output *out, const cs_trust_options *trusted, const char *input, const char *entry) {
     cs_trust trust = {.count = 0};
     showing show = {.out = out};
@@ -146,9 +158,7 @@ static cs_result show_input(cs_output *out, const cs_trust_options *trusted, con
     if (result == CS_OK) result = show_opened(&show, source);
     cs_source_close(source);
     if (result == CS_OK)
-        snprintf(out->err.message, sizeof out->err.message, "%s",
-                 show.trust != NULL ? "what was shown is verified, each entry by itself"
-                                    : "what was shown is decoded; signature not checked here");
+        snprintf(out->err.message, sizeof out->err.message, "%s", what_was_done(&show));
     else if (result != CS_USAGE)
         cs_error_in_file(&out->err, input);
     return result;

@@ -70,6 +70,7 @@ static void check(cs_shown *shown, const cs_trust *trust) {
     bool run = shown->statement.kind == CS_STATEMENT_RECORD;
     if (result == CS_OK && run) result = check_run(shown, hash, &err);
     if (result == CS_OK && run) result = check_window(shown, trust, &err);
+    shown->timeless = !run && cs_trust_is_bounded(trust, shown->envelope.keyid);
     cs_sha256_free(hash);
     note(shown, result, &err);
 }
@@ -105,7 +106,7 @@ const char *cs_shown_kind(const cs_shown *shown) {
 const char *cs_shown_verification(const cs_shown *shown) {
     if (shown->entry->envelope.ptr == NULL && shown->entry->link.ptr == NULL) return "unsigned";
     if (!shown->checked) return "not-checked";
-    if (shown->result == CS_OK) return "passed";
+    if (shown->result == CS_OK) return shown->timeless ? "signature-only" : "passed";
     return shown->result == CS_FAILED ? "failed" : "could-not-check";
 }
 

@@ -17,6 +17,7 @@ typedef struct cs_shown {
     cs_run_request *request;
     cs_run_response *response;
     bool checked;     /* with trusted keys; otherwise `result` is about decoding only */
+    bool timeless;    /* has no time of its own, and its key is trusted for a window of time only */
     cs_result result; /* CS_OK, or that of the first thing that went wrong */
     cs_error err;
 } cs_shown;
@@ -30,7 +31,8 @@ void cs_shown_free(cs_shown *shown);
  * "finding" or "unreadable". */
 const char *cs_shown_kind(const cs_shown *shown);
 
-/* "not-checked", "passed", "failed", "unsigned" (an entry without an envelope), "could-not-check". */
+/* "not-checked", "passed", "signature-only" (good, but whether it was signed in the window of its key is not for this
+ * entry alone to tell), "failed", "unsigned" (an entry without an envelope), "could-not-check". */
 const char *cs_shown_verification(const cs_shown *shown);
 
 /* The signed record, or what the response of a finding claims; NULL when there is none. Borrows. */

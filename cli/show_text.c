@@ -100,6 +100,12 @@ static void say_verification(const cs_output *out, const cs_shown *shown) {
                "  signature and record of this entry verified with key %s; order and completeness are the matter of "
                "`verify`\n",
                shown->envelope.keyid);
+    else if (strcmp(word, "signature-only") == 0)
+        cs_say(
+            out,
+            "  signature of this entry verified with key %s, but it has no time of its own: whether it was signed in "
+            "the window of the key is, with order and completeness, the matter of `verify`\n",
+            shown->envelope.keyid);
     else
         cs_say(out, "  verification: %s\n", word);
     if (shown->result != CS_OK) cs_say(out, "  trouble: %s [%s]\n", shown->err.message, cs_code_name(shown->err.code));

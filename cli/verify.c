@@ -57,11 +57,9 @@ static const char *completeness(const checking *input, cs_result result, const c
         return "its lines are linked, nothing is missing before its checkpoint, and the expected head is among them";
     if (summary->kind == CS_SOURCE_LEDGER && expectation->head != NULL)
         return "nothing up to the expected head was cut off or replaced; nothing shows what may have come after it";
-    if (expectation->head != NULL)
-        return "the expected line is there; nothing shows that the others are all: its lines are not linked";
     if (summary->kind == CS_SOURCE_LEDGER)
-        return "nothing shows that this is all: a ledger's rows are chained, but rows cut off at its end leave no "
-               "trace";
+        return "nothing shows that this is all: a ledger's rows are chained, but the chain has no key: rows cut off at "
+               "its end leave no trace, and whoever can write the ledger can take out rows and chain the rest anew";
     if (summary->linked) return "its lines are linked, and nothing is missing before its checkpoint";
     return "nothing shows that this is all: its lines are not linked";
 }

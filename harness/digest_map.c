@@ -82,6 +82,10 @@ cs_result cs_digest_map_put(cs_digest_map *map, cs_view hex, uint64_t number, cs
     return CS_OK;
 }
 
+uint64_t cs_digest_map_count(const cs_digest_map *map) {
+    return map->used;
+}
+
 uint64_t cs_digest_map_get(const cs_digest_map *map, cs_view hex) {
     uint8_t digest[CS_SHA256_BYTES];
     return to_bytes(hex, digest) ? find(map, map->slots, map->size, digest)->number : 0;

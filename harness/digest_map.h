@@ -18,6 +18,9 @@ void cs_digest_map_free(cs_digest_map *map); /* NULL is fine */
  * there keeps its first number. */
 CS_MUST_CHECK cs_result cs_digest_map_put(cs_digest_map *map, cs_view hex, uint64_t number, cs_error *err);
 
+/* How many digests it holds. */
+uint64_t cs_digest_map_count(const cs_digest_map *map);
+
 /* The number of a digest; 0 when it is not there. */
 uint64_t cs_digest_map_get(const cs_digest_map *map, cs_view hex);
 

@@ -163,6 +163,7 @@ cs_result cs_export(const cs_export_options *options, cs_export_summary *summary
         result = attempt(&job, &again, &own);
         cs_export_file_close(&job.file);
         cs_digest_map_free(job.held);
+        cs_digest_map_free(job.found);
         cs_sha256_free(job.hash);
         cs_buf_free(&job.line);
     }

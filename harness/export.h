@@ -31,6 +31,7 @@ typedef struct cs_export_summary {
     uint64_t lines;    /* of the file, with its checkpoints */
     uint64_t added;    /* entries that are new in it */
     uint64_t present;  /* entries of the ledger that it had already */
+    uint64_t beyond;   /* entries of the file that the ledger lacks: of other ledgers, or this one has lost them */
     uint64_t findings; /* unsigned findings of the ledger, left out */
     uint64_t failed_entry; /* line or row of the failed check that ended it; 0: none */
     cs_digest head;        /* SHA-256 of the last line */

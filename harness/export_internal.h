@@ -23,9 +23,11 @@ typedef struct cs_export_job {
     cs_buf line;    /* the line being made */
     uint64_t bytes; /* of the lines written so far */
     cs_digest last; /* digest of the last line written; empty before the first */
-    cs_digest_map *held; /* entry digests of the file that is extended; NULL: none is */
+    cs_digest_map *held;  /* entry digests of the file that is extended; NULL: none is */
+    cs_digest_map *found; /* those of them that the ledger has */
     bool unfit;          /* the lines as they came can't be written after all; with links of our own they may */
     bool complete;       /* the last line written is a checkpoint */
+    bool holds_run;      /* a line with a record was written */
 } cs_export_job;
 
 typedef cs_result cs_export_on_entry(void *user, const cs_verified_entry *entry, cs_error *err);

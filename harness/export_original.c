@@ -103,14 +103,15 @@ static cs_result write_entry(void *user, const cs_verified_entry *entry, cs_erro
         return result;
     }
     job->complete = checkpoint;
+    if (strcmp(entry->kind, CS_KIND_RUN) == 0 || strcmp(entry->kind, CS_KIND_UNANSWERED) == 0) job->holds_run = true;
     if (!checkpoint) job->summary->added++;
     return cs_export_put_line(job, err);
 }
 
 static cs_result write_unverified(cs_export_job *job, cs_source *source, cs_error *err) {
     cs_result result = cs_export_walk(job, source, write_entry, job, &job->summary->findings, err);
-    if (result == CS_OK && job->summary->lines == 0)
-        result = cs_fail(err, CS_CODE_NOTHING_TO_CHECK, "the ledger holds no signed entry");
+    if (result == CS_OK && !job->holds_run)
+        result = cs_fail(err, CS_CODE_NOTHING_TO_CHECK, "the ledger holds no record of a run");
     if (result != CS_OK && err->where[0] == '\0') cs_error_where(err, "%s", job->options->ledger);
     return result;
 }

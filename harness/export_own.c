@@ -73,7 +73,7 @@ static cs_result copy_old(cs_export_job *job, cs_error *err) {
         cs_source_close(source);
         if (result == CS_NOTHING)
             result =
-                cs_fail(err, CS_CODE_EXPORT_FOREIGN, "the file is there, and holds no signed entry; name a new file");
+                cs_fail(err, CS_CODE_EXPORT_FOREIGN, "the file is there, and holds no record of a run; name a new file");
     } else if (err->code == CS_CODE_INPUT_UNKNOWN) {
         result = cs_fail(err, CS_CODE_EXPORT_FOREIGN, "the file is there, and is no bundle; name a new file");
     }
@@ -92,9 +92,10 @@ static cs_result write_entry(void *user, const cs_verified_entry *verified, cs_e
     if (result != CS_OK) return result;
     cs_sha256_update(job->hash, job->line.ptr, job->line.len);
     if (!cs_sha256_final_hex(job->hash, &digest)) return cs_fail(err, CS_CODE_INTERNAL, "SHA-256 failed");
-    if (cs_digest_map_get(job->held, cs_digest_view(&digest)) != 0) {
+    uint64_t line = cs_digest_map_get(job->held, cs_digest_view(&digest));
+    if (line != 0) {
         job->summary->present++;
-        return CS_OK;
+        return cs_digest_map_put(job->found, cs_digest_view(&digest), line, err);
     }
     CS_AUTO_BUF link = CS_BUF_INIT(CS_MAX_ENVELOPE_BYTES);
     result = sign_next(job, &digest, &link, err);
@@ -146,6 +147,7 @@ cs_result cs_export_own(cs_export_job *job, bool *changed, cs_error *err) {
     bool extends = job->file.old >= 0 && job->file.old_size > 0;
     cs_result result = check_window(job, err);
     if (result == CS_OK) result = cs_digest_map_new(&job->held, err);
+    if (result == CS_OK) result = cs_digest_map_new(&job->found, err);
     if (result == CS_OK) result = cs_export_file_create(&job->file, err);
     if (result == CS_OK && extends) result = copy_old(job, err);
     if (result == CS_OK) result = write_ledger(job, err);
@@ -154,6 +156,7 @@ cs_result cs_export_own(cs_export_job *job, bool *changed, cs_error *err) {
     if (*changed) result = put_checkpoint(job, err);
     if (*changed && extends && result == CS_OK) result = check_whole(job, err);
     job->summary->resumed = *changed && extends;
+    job->summary->beyond = cs_digest_map_count(job->held) - cs_digest_map_count(job->found);
     job->summary->head = job->last;
     return result;
 }

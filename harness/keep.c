@@ -131,8 +131,8 @@ static cs_result keep_aside(const cs_run_options *options, const cs_ledger_row *
     if (cs_side_file_write(options->ledger_path, row, report->side_file, sizeof report->side_file, &lost) == CS_OK) {
         report->err = *trouble;
         cs_error_also(&report->err,
-                     "; the %s itself passed and is signed: it is kept in %s, which `countersign verify` reads. "
-                     "Do not run it again for this; keep that file with the ledger",
+                     "; the %s itself passed and is signed: it is kept in %s. Do not run it again for this: "
+                     "`countersign import -p PUB -l LEDGER FILE` takes that file in later",
                      what, show_side_file(report).text);
         return CS_UNCHECKED; /* also when the ledger itself turned out to be damaged: the run is good */
     }

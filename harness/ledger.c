@@ -198,6 +198,20 @@ cs_result cs_ledger_append(cs_ledger *ledger, const cs_ledger_row *row, int64_t 
     return result;
 }
 
+/* ---- looking ------------------------------------------------------------------------------------- */
+
+cs_result cs_ledger_find_close(cs_ledger *ledger, cs_view session, int64_t *id, cs_error *err) {
+    cs_result result = cs_ledger_file_find_close(&ledger->file, session, id, err);
+    if (result != CS_OK) cs_error_where(err, "%s", ledger->path);
+    return result;
+}
+
+cs_result cs_ledger_find_record(cs_ledger *ledger, cs_view record_sha256, int64_t *id, cs_error *err) {
+    cs_result result = cs_ledger_file_find_record(&ledger->file, record_sha256, id, err);
+    if (result != CS_OK) cs_error_where(err, "%s", ledger->path);
+    return result;
+}
+
 /* ---- several as one ------------------------------------------------------------------------------ */
 
 cs_result cs_ledger_begin(cs_ledger *ledger, cs_error *err) {

@@ -28,6 +28,14 @@ void cs_ledger_close(cs_ledger *ledger);
  * damaged; _LOCKED, _FULL, _WRITE, _CORRUPT. */
 CS_MUST_CHECK cs_result cs_ledger_append(cs_ledger *ledger, const cs_ledger_row *row, int64_t *id, cs_error *err);
 
+/* The entry that holds a signed close of the session with this fingerprint; *id is 0 when there is none. Only closes
+ * are read. CS_CODE_LEDGER_ROW, with the entry in where, for one that can't be read; _LOCKED, _CORRUPT. */
+CS_MUST_CHECK cs_result cs_ledger_find_close(cs_ledger *ledger, cs_view session, int64_t *id, cs_error *err);
+
+/* The oldest of the newest 1,000 entries that holds the record with this digest; *id is 0 when none does. _LOCKED,
+ * _CORRUPT. No index helps here, so older ones, whose times would be out of place by far, are left to `verify`. */
+CS_MUST_CHECK cs_result cs_ledger_find_record(cs_ledger *ledger, cs_view record_sha256, int64_t *id, cs_error *err);
+
 /* Several appends as one: between begin and commit every append is part of one transaction, nobody else can add, and
  * nothing is durable before the commit. After a failed append or commit only the undoing is left. Whatever else is
  * called then, a second begin, and a commit or walk without a begin are CS_CODE_INTERNAL, and store nothing.

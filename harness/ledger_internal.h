@@ -16,6 +16,12 @@ CS_MUST_CHECK cs_result cs_ledger_migrate(const cs_ledger_file *file, cs_error *
 /* Write-ahead log, and every commit on the disk before it returns. */
 CS_MUST_CHECK cs_result cs_ledger_make_durable(const cs_ledger_file *file, cs_error *err);
 
+/* cs_ledger_find_close and cs_ledger_find_record. */
+CS_MUST_CHECK cs_result cs_ledger_file_find_close(const cs_ledger_file *file, cs_view session, int64_t *id,
+                                                  cs_error *err);
+CS_MUST_CHECK cs_result cs_ledger_file_find_record(const cs_ledger_file *file, cs_view record_sha256, int64_t *id,
+                                                   cs_error *err);
+
 /* The folder that a path names a file in; false when its name is longer than `size` takes. */
 CS_MUST_CHECK bool cs_ledger_folder(const char *path, char *out, size_t size);
 /* A new name is on the disk only when its folder is. Does what it can. */

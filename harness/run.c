@@ -25,11 +25,24 @@ static void keep_finding(const cs_run_options *options, cs_run_report *report, c
     cs_keep_finding(options, row, report);
 }
 
+/* A daemon may answer with a record that it gave before. It counts once, and is true, so it is only warned about;
+ * when the ledger can't be read the append tells it. */
+static void note_repeated(const cs_run_options *options, cs_run_report *report) {
+    cs_checked_run *checked = &report->checked;
+    cs_error unread = CS_ERROR_INIT;
+    if (cs_ledger_find_record(options->ledger, cs_digest_view(&checked->record_sha256), &report->repeats, &unread) !=
+        CS_OK)
+        return;
+    if (report->repeats != 0 && checked->warning_count < CS_MAX_WARNINGS)
+        checked->warnings[checked->warning_count++] = CS_CODE_RECORD_DUPLICATE;
+}
+
 static cs_result keep_run(const cs_run_options *options, cs_run_report *report) {
     cs_ledger_row row = row_of(options, report);
     row.kind = cs_view_of(CS_KIND_RUN);
     row.response = cs_buf_view(&report->outcome.bytes);
     row.record_sha256 = cs_digest_view(&report->checked.record_sha256);
+    note_repeated(options, report);
     return cs_keep_signed(options, row, report);
 }
 

@@ -27,6 +27,7 @@ typedef struct cs_run_report {
     const cs_run_response *response; /* what was answered; borrows from outcome.message; NULL: nothing */
     cs_checked_run checked;   /* when every check passed; its record borrows from the outcome */
     cs_buf envelope;          /* when signed */
+    int64_t repeats;          /* ledger id of an entry that held the same record before; 0: none */
     int64_t entry;            /* ledger id of the signed entry or the finding; 0: none */
     char side_file[512];      /* path when the ledger could not take it; empty otherwise */
 } cs_run_report;

@@ -22,13 +22,15 @@ typedef struct cs_session {
     bool opened;  /* the opening passed its checks */
     bool stopped; /* no further call is sent; why_stopped says why */
     cs_error why_stopped;
+    bool lost;    /* a call got neither an answer nor a record: the daemon may have counted it */
     bool unkept;  /* a good call could not be signed or kept: no close may then be signed */
     char *id;     /* until the close; NULL otherwise */
 } cs_session;
 
 /* Open a session with these terms (taken; protocol 0 is replaced by the number the daemon describes). *session is
  * always filled; returns session->opening.result. A session whose opening fails a check is closed again at once,
- * nothing is signed, and a finding without its bytes (they hold the id) is kept. When no believable answer
+ * nothing is signed, and a finding without its bytes (they hold the id) is kept. So is one whose fingerprint the ledger
+ * holds a close of: CS_CODE_CHAIN_REOPENED. When no believable answer
  * comes: CS_CODE_SESSION_OPEN_FAILED, class CS_NOT_RUN. */
 CS_MUST_CHECK cs_result cs_session_open(const cs_run_options *options, cs_open_session_request *terms,
                                         cs_session *session);
@@ -43,7 +45,7 @@ CS_MUST_CHECK cs_result cs_session_call(cs_session *session, cs_run_request *req
 
 /* Close the session, also after the client's `stop`; *report is always filled. The close is signed and kept when it
  * states what the chain is and Describe says what it said before; otherwise a finding is kept. No believable
- * answer: CS_CODE_SESSION_UNCLOSED. Call it once for every session that was opened. */
+ * answer: CS_CODE_SESSION_UNCLOSED. The same code with the class CS_MAYBE_RAN: it counts the call that was lost. Call it once for every session that was opened. */
 CS_MUST_CHECK cs_result cs_session_finish(cs_session *session, cs_run_report *report);
 
 void cs_session_free(cs_session *session);

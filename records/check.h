@@ -37,7 +37,7 @@ typedef struct cs_checked_run {
     cs_digest record_sha256;
     cs_tier tier;
     size_t warning_count;
-    cs_code warnings[CS_MAX_WARNINGS]; /* times-reversed, clock-skew */
+    cs_code warnings[CS_MAX_WARNINGS]; /* times-reversed, clock-skew; a ledger adds record-duplicate */
 } cs_checked_run;
 
 /* Run every check of a single run; the first failure ends with its code, and *out is zeroed. */

@@ -106,7 +106,7 @@ static const code_row rows[CS_CODE_COUNT] = {
                                  "the call was not sent, because its session had ended or could not be followed"},
     [CS_CODE_SESSION_UNCLOSED] =
         {"session-unclosed", CS_UNCHECKED,
-         "no believable answer to the close of a session, so nothing states how many calls it had"},
+         "no believable answer to the close of a session, or it counts a call that is not in the ledger"},
     /* checks of one run, in their order (docs/FORMAT.md, "Record checks") */
     [CS_CODE_FLOOR_UNKNOWN] = {"floor-unknown", CS_FAILED, "the request's floor is no tier that is known here"},
     [CS_CODE_RULE_MALFORMED] = {"rule-malformed", CS_FAILED, "the request's software rule is not well formed"},
@@ -191,7 +191,7 @@ static const code_row rows[CS_CODE_COUNT] = {
                                   "a checkpoint states another number of lines than stand before it"},
     /* what someone knows from elsewhere about an input */
     [CS_CODE_HEAD_MISSING] = {"head-missing", CS_FAILED,
-                              "the line or row known from elsewhere is not there: entries were cut off or replaced"},
+                              "the head known from elsewhere is not there: entries were cut off or replaced, or are not linked"},
     [CS_CODE_EXPECT_MALFORMED] = {"expect-malformed", CS_UNCHECKED,
                                   "the file of expected request digests is not of its form"},
     [CS_CODE_EXPECT_MISSING] = {"expect-missing", CS_FAILED, "there is no record of an expected request"},

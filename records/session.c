@@ -279,3 +279,10 @@ cs_result cs_session_check_close(const cs_session_chain *chain, const cs_close_s
     *out = checked;
     return CS_OK;
 }
+
+bool cs_session_close_counts_one_more(const cs_session_chain *chain, const cs_close_session_response *response) {
+    cs_view last = cs_bytes_view(&response->last_record_sha256);
+    return cs_view_equal(cs_bytes_view(&response->session), cs_digest_view(&chain->session)) && response->calls != 0 &&
+           response->calls - 1 == chain->calls && cs_is_hex(last, CS_SHA256_HEX) &&
+           !cs_view_equal(last, cs_digest_view(&chain->last));
+}

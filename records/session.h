@@ -80,4 +80,9 @@ CS_MUST_CHECK cs_result cs_session_check_close(const cs_session_chain *chain,
                                                const cs_close_session_response *response, cs_checked_close *out,
                                                cs_error *err);
 
+/* Does it state the chain with exactly one call more, whose record is not known here? After a call that got neither an
+ * answer nor a record, that is what an honest daemon states when the call reached it. */
+CS_MUST_CHECK bool cs_session_close_counts_one_more(const cs_session_chain *chain,
+                                                    const cs_close_session_response *response);
+
 #endif

@@ -49,7 +49,7 @@ typedef enum cs_replay_verdict {
     CS_REPLAY_REPRODUCED, /* every run on this daemon gave the stored result */
     CS_REPLAY_DIFFERENT,  /* stable on this daemon, but not the stored result */
     CS_REPLAY_NONDETERMINISTIC, /* two runs on this daemon differ */
-    CS_REPLAY_NO_RESULT   /* a run was refused, unsent, unanswered or failed its checks */
+    CS_REPLAY_NO_RESULT   /* a run was refused, unsent, unanswered, failed its checks, or has a record seen before */
 } cs_replay_verdict;
 
 const char *cs_replay_verdict_word(cs_replay_verdict verdict); /* "reproduced", ... */

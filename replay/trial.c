@@ -86,6 +86,29 @@ void cs_trial_fail(cs_trial *trial, cs_result result, const cs_error *err) {
     trial->cell->err = *err;
 }
 
+/* A record that was there before is no new run, whatever it states: the daemon answered with an old one. */
+static cs_result check_fresh(cs_trial *t, const cs_run_report *report, cs_error *err) {
+    const cs_digest *record = &report->checked.record_sha256;
+    const cs_run_response *stored = t->item->response;
+    bool seen = stored != NULL && stored->record != NULL &&
+                cs_view_equal(cs_bytes_view(&stored->record->record_sha256), cs_digest_view(record));
+    const char *whose = "the stored run";
+    for (size_t i = 0; !seen && i < t->record_count; i++) {
+        seen = same_digest(record, &t->records[i]);
+        whose = "an earlier run of this replay";
+    }
+    if (seen) {
+        (void)cs_fail(err, CS_CODE_RECORD_DUPLICATE,
+                      "the daemon answered with the record of %s, so nothing shows that it ran again", whose);
+        return CS_UNCHECKED; /* the code alone is a warning */
+    }
+    cs_digest *more = realloc(t->records, (t->record_count + 1) * sizeof *more);
+    if (more == NULL) return cs_fail(err, CS_CODE_NO_MEMORY, "there is no memory for the records of a replay");
+    more[t->record_count++] = *record;
+    t->records = more;
+    return CS_OK;
+}
+
 bool cs_trial_note(cs_trial *trial, cs_run_report *report, const cs_outcome *describe) {
     cs_replay_cell *cell = trial->cell;
     note_daemon(cell, describe);
@@ -93,6 +116,12 @@ bool cs_trial_note(cs_trial *trial, cs_run_report *report, const cs_outcome *des
     cell->protocol_changed = cell->protocol_sent != 0 && cell->protocol_sent != trial->item->request->protocol;
     if (report->result != CS_OK) {
         cs_trial_fail(trial, report->result, &report->err);
+        return false;
+    }
+    cs_error repeated = CS_ERROR_INIT;
+    cs_result fresh = check_fresh(trial, report, &repeated);
+    if (fresh != CS_OK) {
+        cs_trial_fail(trial, fresh, &repeated);
         return false;
     }
     cell->failure = CS_OK;
@@ -118,4 +147,6 @@ void cs_trial_end(cs_trial *trial) {
     if (trial->cell->failure == CS_OK) trial->cell->err = (cs_error){.code = CS_CODE_OK};
     cs_message_free(trial->first);
     trial->first = NULL;
+    free(trial->records);
+    trial->records = NULL;
 }

@@ -14,6 +14,8 @@ typedef struct cs_trial {
     cs_replay_cell *cell;
     cs_run_response *first; /* of the first run that gave a result; owned */
     bool unstable;          /* two runs differ */
+    cs_digest *records;     /* of the runs that gave a result; owned */
+    size_t record_count;
 } cs_trial;
 
 double cs_trial_seconds(void); /* of a clock that only goes on */

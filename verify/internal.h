@@ -148,7 +148,6 @@ typedef struct cs_lines {
     uint64_t number;  /* of the line before */
     cs_digest before; /* digest of the line before; empty on the first line, and where it is not known */
     int64_t newest_ms; /* when the newest record up to the line before ended; INT64_MIN without any */
-    bool digest_all;   /* set to have `before` also where nothing is linked */
 } cs_lines;
 
 /* The line that comes next, with or without a link. */

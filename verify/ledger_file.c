@@ -1,5 +1,6 @@
 #include "verify/ledger_file.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "verify/schema.h"
@@ -13,6 +14,20 @@ static const char *system_text(const cs_ledger_file *file, int rc) {
     bool system = (rc & 0xff) == SQLITE_IOERR || (rc & 0xff) == SQLITE_CANTOPEN;
     int number = system && file->db != NULL ? sqlite3_system_errno(file->db) : 0;
     return number != 0 ? strerror(number) : sqlite3_errstr(rc);
+}
+
+static cs_result fail_full(const char *doing, cs_error *err) {
+    return cs_fail(err, CS_CODE_LEDGER_FULL,
+                   "there is no room to %s: nothing of it was stored; make room on the disk and try again", doing);
+}
+
+/* SQLite says by itself that a disk is full only of some of its files. It tells no cause when the file that its
+ * readers share can't grow, which has no other. */
+static bool is_full(const cs_ledger_file *file, int rc) {
+    if (!file->writing || (rc & 0xff) != SQLITE_IOERR) return false;
+    if (rc == SQLITE_IOERR_SHMSIZE) return true;
+    int number = file->db != NULL ? sqlite3_system_errno(file->db) : 0;
+    return number == ENOSPC || number == EDQUOT;
 }
 
 static cs_result fail_write(const cs_ledger_file *file, int rc, const char *doing, cs_error *err) {
@@ -36,8 +51,7 @@ cs_result cs_ledger_file_fail(const cs_ledger_file *file, int rc, const char *do
                        "(--lock-wait)",
                        doing, file->lock_wait_ms / 1000, file->lock_wait_ms % 1000);
     case SQLITE_FULL:
-        return cs_fail(err, CS_CODE_LEDGER_FULL,
-                       "there is no room to %s: nothing of it was stored; make room on the disk and try again", doing);
+        return fail_full(doing, err);
     case SQLITE_NOMEM:
         return cs_fail(err, CS_CODE_NO_MEMORY, "not enough memory to %s", doing);
     case SQLITE_CORRUPT:
@@ -52,6 +66,7 @@ cs_result cs_ledger_file_fail(const cs_ledger_file *file, int rc, const char *do
     case SQLITE_TOOBIG:
         return cs_fail(err, CS_CODE_LEDGER_COLUMNS, "can't %s: a column is larger than any writer stores", doing);
     default:
+        if (is_full(file, rc)) return fail_full(doing, err);
         return file->writing ? fail_write(file, rc, doing, err) : fail_read(file, rc, doing, err);
     }
 }

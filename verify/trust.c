@@ -104,3 +104,8 @@ cs_result cs_trust_check_run(const cs_trust *trust, const char keyid[65], int64_
     if (result == CS_OK) result = cs_trust_check_time(trust, keyid, ended_ms, ended_ms, err);
     return result;
 }
+
+bool cs_trust_is_bounded(const cs_trust *trust, const char keyid[65]) {
+    const cs_trusted_key *trusted = find_key(trust, keyid);
+    return trusted != NULL && (trusted->not_before_ms != INT64_MIN || trusted->not_after_ms != INT64_MAX);
+}

@@ -58,5 +58,7 @@ CS_MUST_CHECK cs_result cs_trust_check_time(const cs_trust *trust, const char ke
 /* The same for a run, which was signed at its own time: the key must be trusted from its start to its end. */
 CS_MUST_CHECK cs_result cs_trust_check_run(const cs_trust *trust, const char keyid[65], int64_t started_ms,
                                            int64_t ended_ms, cs_error *err);
+/* Whether the key of that id is trusted for a part of all time only. Not so when it is not trusted at all. */
+bool cs_trust_is_bounded(const cs_trust *trust, const char keyid[65]);
 
 #endif

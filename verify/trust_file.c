@@ -131,6 +131,8 @@ static cs_result read_file(json_t *file, cs_trust *trust, cs_error *err) {
 cs_result cs_trust_parse(cs_view json, cs_trust *trust, cs_error *err) {
     if (json.len > CS_MAX_TRUST_FILE)
         return cs_fail(err, CS_CODE_TRUST_MALFORMED, "the trust file is longer than %zu bytes", CS_MAX_TRUST_FILE);
+    if (json.len == 0)
+        return cs_fail(err, CS_CODE_TRUST_MALFORMED, "the trust file is empty; it should name at least one key");
     json_error_t why;
     json_t *file = json_loadb((const char *)json.ptr, json.len, JSON_REJECT_DUPLICATES, &why);
     if (file == NULL && json_error_code(&why) == json_error_out_of_memory)

@@ -22,9 +22,10 @@ typedef struct walk {
     cs_lines lines;
     cs_imported imported;
     cs_holes holes;
-    bool head_seen; /* expect_head */
-    uint64_t entry; /* the one being read; 0 outside of all */
-    uint64_t signed_entries;
+    bool head_seen;  /* expect_head */
+    uint64_t entry;  /* the one being read; 0 outside of all */
+    uint64_t closes; /* entries that were read and are no run */
+    uint64_t checkpoints;
     uint64_t progress; /* bytes at the last report of progress */
     bool cut;          /* the source can't go on after a failure */
     bool stopped;      /* by the caller's own callback */
@@ -175,8 +176,8 @@ static cs_result check_link(walk *w, cs_linked *linked, cs_error *err) {
 /* What an entry says about itself. */
 static cs_result check_content(walk *w, const cs_entry *entry, cs_exchange *exchange, cs_linked *linked,
                                cs_error *err) {
-    w->signed_entries++;
     cs_result checked = cs_exchange_check(entry, w->options->trust, &w->work, exchange, err);
+    if (exchange->closes) w->closes++;
     if (checked == CS_FAILED) leave_hole(w, exchange);
     linked->content_bad = checked != CS_OK;
     if (checked == CS_OK && !exchange->closes) linked->ended_ms = exchange->record->ended_unix_ms;
@@ -189,6 +190,7 @@ static cs_result check_parts(walk *w, const cs_entry *entry, cs_exchange *exchan
     bool holds_entry = entry->envelope.ptr != NULL || entry->request.ptr != NULL || entry->response.ptr != NULL ||
                        entry->link.ptr == NULL;
     cs_linked linked = {.entry = entry, .ended_ms = INT64_MIN};
+    if (!holds_entry) w->checkpoints++;
     cs_result result = holds_entry ? check_content(w, entry, exchange, &linked, err) : CS_OK;
     if (result == CS_OK) result = take(w, entry->number, check_link(w, &linked, err), err);
     if (result != CS_OK || linked.content_bad) return result;
@@ -302,10 +304,17 @@ static cs_result check_unended(walk *w, cs_error *err) {
 
 static cs_result check_head(const walk *w, cs_error *err) {
     const char *head = w->options->expect_head;
-    if (head == NULL || w->head_seen) return CS_OK;
+    if (head == NULL) return CS_OK;
+    bool ledger = w->summary->kind == CS_SOURCE_LEDGER;
+    if (!ledger && !w->lines.linked)
+        return cs_fail(err, CS_CODE_HEAD_MISSING,
+                       "the lines of this bundle are not linked, so that no line shows anything of the others, and it "
+                       "has no head; only a linked bundle or a ledger can be expected to hold one");
+    if (w->head_seen) return CS_OK;
     return cs_fail(err, CS_CODE_HEAD_MISSING,
-                   "no %s here has the digest %s, which is known from elsewhere; entries were cut off or replaced",
-                   w->summary->kind == CS_SOURCE_LEDGER ? "entry" : "line", head);
+                   "no %s here has the digest %s, which is known from elsewhere; entries were cut off or replaced, or "
+                   "it is the head of a %s: a ledger's is the row_sha256 of a row, a bundle's the SHA-256 of a line",
+                   ledger ? "entry" : "line", head, ledger ? "bundle" : "ledger");
 }
 
 /* What only the end can tell. */
@@ -319,6 +328,18 @@ static cs_result check_end(walk *w, cs_error *err) {
     return result;
 }
 
+/* Without a run nothing was checked that anyone could rely on, however well the rest is signed. */
+static cs_result nothing(const walk *w, cs_error *err) {
+    bool findings = w->summary->findings > 0;
+    if (w->closes + w->checkpoints == 0)
+        return cs_fail(err, CS_CODE_NOTHING_TO_CHECK, "the input holds no record of a run%s",
+                       findings ? ", only findings, which are evidence and never count as runs" : "");
+    return cs_fail(err, CS_CODE_NOTHING_TO_CHECK, "the input holds no record of a run, only %s%s%s%s",
+                   w->closes > 0 ? "closes of sessions" : "", w->closes > 0 && w->checkpoints > 0 ? " and " : "",
+                   w->checkpoints > 0 ? "checkpoints" : "",
+                   findings ? ", and findings, which are evidence and never count as runs" : "");
+}
+
 static cs_result verdict(walk *w, cs_result result, cs_error *err) {
     if (w->stopped) return result;
     if (result != CS_OK) tell(w, w->entry, false, err);
@@ -328,10 +349,7 @@ static cs_result verdict(walk *w, cs_result result, cs_error *err) {
         return CS_FAILED;
     }
     if (result != CS_OK) return result;
-    if (w->signed_entries == 0) {
-        return cs_fail(err, CS_CODE_NOTHING_TO_CHECK, "the input holds no signed entry%s",
-                       w->summary->findings > 0 ? ", only findings, which are evidence and never count as runs" : "");
-    }
+    if (w->summary->runs == 0) return nothing(w, err);
     *err = (cs_error){.code = CS_CODE_OK};
     return CS_OK;
 }
@@ -354,7 +372,7 @@ cs_result cs_verify_source(cs_source *source, const cs_verify_options *options, 
                            cs_error *err) {
     *summary = (cs_verify_summary){.kind = cs_source_what(source)};
     walk w = {.source = source, .options = options, .summary = summary};
-    w.lines = (cs_lines){.newest_ms = INT64_MIN, .digest_all = options->expect_head != NULL};
+    w.lines = (cs_lines){.newest_ms = INT64_MIN};
     cs_error own = CS_ERROR_INIT; /* the caller's may be NULL, and the checks need one */
     cs_result result = prepare(&w, &own);
     if (result == CS_OK) result = walk_entries(&w, &own);

@@ -53,8 +53,8 @@ typedef struct cs_verify_options {
     /* As on_run, and before it. May be NULL. */
     cs_result (*on_entry)(void *user, const cs_verified_entry *entry, cs_error *err);
     /* A head known from elsewhere, 64 lowercase hex digits: the source must hold the line or row of this digest
-     * (CS_CODE_HEAD_MISSING), so that nothing up to it was cut off or replaced. In a bundle whose lines are not linked
-     * the digest of one line says that this line is there, and nothing about the others. NULL: none. */
+     * (CS_CODE_HEAD_MISSING), so that nothing up to it was cut off or replaced. A bundle whose lines are not linked holds
+     * no head: the digest of one line would say nothing about the others. NULL: none. */
     const char *expect_head;
     void (*on_progress)(void *user, uint64_t done, uint64_t total); /* bytes; may be NULL */
     void *user;
@@ -87,7 +87,7 @@ typedef struct cs_verify_summary {
 } cs_verify_summary;
 
 /* Verify one source. CS_OK: everything passed and there was something. CS_FAILED: a failure was
- * reported. CS_NOTHING: no signed entry at all. CS_UNCHECKED: it could not be read to the end (this
+ * reported. CS_NOTHING: no record of a run, whatever else is signed. CS_UNCHECKED: it could not be read to the end (this
  * outranks CS_FAILED only when nothing failed before). *summary is always filled. *err is the first
  * failure, with the entry in where. */
 CS_MUST_CHECK cs_result cs_verify_source(cs_source *source, const cs_verify_options *options,

@@ -169,7 +169,7 @@ cs_result cs_lines_check(cs_lines *lines, cs_linked *linked, const cs_trust *tru
     lines->may_end = has_link && !holds_entry(entry);
     bool bad = linked->content_bad || result != CS_OK;
     /* An unlinked bundle has no use of its own for the digests of its lines. */
-    cs_view line = lines->linked || has_link || lines->digest_all ? entry->line : cs_view_bytes(NULL, 0);
+    cs_view line = lines->linked || has_link ? entry->line : cs_view_bytes(NULL, 0);
     cs_error moving = CS_ERROR_INIT;
     cs_result moved = move_on(lines, entry->number, line, bad, work, &moving);
     if (moved == CS_OK) return result;

@@ -14,16 +14,36 @@
 
 static _Thread_local bool armed;
 static _Thread_local bool happened;
-static _Thread_local size_t count;
+static _Thread_local size_t count;   /* of the allocations that are made to fail in turn */
+static _Thread_local size_t library; /* of those that libraries made */
 
 static size_t fail_at;   /* 0: never */
 static bool fail_behind; /* and everything after it */
 
-/* May the next allocation of this thread succeed? */
-static bool allowed_now(void) {
+/* The program's own code, between two names that the linker sets. What a library took for itself may be a
+ * cache; AddressSanitizer tells that from a leak, by whether something still points to it. */
+extern const char __executable_start[];
+extern const char etext[];
+
+static bool is_ours(const void *caller) {
+    return (uintptr_t)caller >= (uintptr_t)__executable_start && (uintptr_t)caller < (uintptr_t)etext;
+}
+
+/* The sanitizer makes everything several times slower, and most allocations are SQLite's: of those that libraries make,
+ * it has every fourth fail. Without it every one does. */
+#ifdef __SANITIZE_ADDRESS__
+#define LIBRARY_STEP 4u
+#else
+#define LIBRARY_STEP 1u
+#endif
+
+/* May this allocation succeed? */
+static bool allowed_now(const void *caller) {
     if (!armed) return true;
-    count++;
-    if (fail_at == 0 || count < fail_at || (count > fail_at && !fail_behind)) return true;
+    const bool behind = fail_at != 0 && fail_behind && count >= fail_at;
+    const bool in_turn = is_ours(caller) || ++library % LIBRARY_STEP == 0;
+    if (in_turn) count++;
+    if (!behind && !(in_turn && fail_at != 0 && count == fail_at)) return true;
     happened = true;
     errno = ENOMEM;
     return false;
@@ -36,15 +56,6 @@ static bool allowed_now(void) {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void *slots[SLOTS]; /* blocks that our own code took on an armed thread; open addressing */
 static size_t live;
-
-/* The program's own code, between two names that the linker sets. What a library took for itself may be a
- * cache; AddressSanitizer tells that from a leak, by whether something still points to it. */
-extern const char __executable_start[];
-extern const char etext[];
-
-static bool is_ours(const void *caller) {
-    return (uintptr_t)caller >= (uintptr_t)__executable_start && (uintptr_t)caller < (uintptr_t)etext;
-}
 
 static size_t home_of(const void *block) {
     return (size_t)((uintptr_t)block >> 4) * UINT64_C(0x9E3779B97F4A7C15) >> 48;
@@ -107,7 +118,7 @@ extern void *__interceptor_realloc(void *block, size_t size) __attribute__((weak
 extern void __interceptor_free(void *block) __attribute__((weak));
 
 static void *take(size_t size, const void *caller) {
-    if (!allowed_now()) return NULL;
+    if (!allowed_now(caller)) return NULL;
     void *block = __interceptor_malloc != NULL ? __interceptor_malloc(size) : __libc_malloc(size);
     note(block, caller);
     return block;
@@ -118,14 +129,14 @@ void *malloc(size_t size) {
 }
 
 void *calloc(size_t number, size_t size) {
-    if (!allowed_now()) return NULL;
+    if (!allowed_now(__builtin_return_address(0))) return NULL;
     void *block = __interceptor_calloc != NULL ? __interceptor_calloc(number, size) : __libc_calloc(number, size);
     note(block, __builtin_return_address(0));
     return block;
 }
 
 void *realloc(void *old, size_t size) {
-    if (!allowed_now()) return NULL;
+    if (!allowed_now(__builtin_return_address(0))) return NULL;
     forget(old);
     void *block = __interceptor_realloc != NULL ? __interceptor_realloc(old, size) : __libc_realloc(old, size);
     note(block, __builtin_return_address(0));
@@ -159,6 +170,7 @@ char *strndup(const char *text, size_t max) {
 
 void failing_begin(void) {
     count = 0;
+    library = 0;
     happened = false;
     armed = true;
 }

@@ -6,6 +6,7 @@
 #include "tests/cli/scenes.h"
 #include "tests/support/canon.h"
 #include "tests/support/changes.h"
+#include "tests/support/forge.h"
 #include "tests/support/live_session.h"
 
 /* The sample's request as proto3 JSON, with other code. */
@@ -163,8 +164,10 @@ static void good_session(stage *s) {
 
 static void session(documents *d, stage *s, const char *name, int exit, const char *code) {
     serve(s);
-    documents_take(d, &s->c, name, exit, code,
-                   ARGS("session", "-d", s->url, "-k", "k.key", "-l", "ledger.db", "calls.jsonl"));
+    /* Each into a ledger of its own, for the script has one and the same session every time. */
+    documents_take(
+        d, &s->c, name, exit, code,
+        ARGS("session", "-d", s->url, "-k", "k.key", "-l", forge_text("%s.db", name), "calls.jsonl"));
     leave(s);
 }
 
@@ -196,6 +199,10 @@ static void session_unanswered(documents *d, stage *s) {
     close_session(s, 0, NULL);
     session(d, s, "session-call-lost", 4, "unanswered-connection");
     open_session(s);
+    live_step(&s->script, (peer_step){.end = PEER_CLOSE});
+    close_session(s, 1, &s->first);
+    session(d, s, "session-call-lost-counted", 4, "unanswered-connection");
+    open_session(s);
     live_unanswered(&s->script, &s->first, 0);
     live_call(&s->second, 2, live_hex(&s->first.record->record_sha256), "two()");
     live_call_answer(&s->script, &s->second, 0);
@@ -207,6 +214,12 @@ static void session_unopened(documents *d, stage *s) {
     live_describe(&s->script, s->first.before);
     live_step(&s->script, live_refusal());
     session(d, s, "session-refused", 3, "refused-capacity");
+    live_describe(&s->script, s->first.before);
+    live_step(&s->script, (peer_step){.end = PEER_CLOSE});
+    session(d, s, "session-open-lost", 3, "session-open-failed");
+    live_describe(&s->script, s->first.before);
+    live_unanswered(&s->script, NULL, 0);
+    session(d, s, "session-open-error", 3, "session-open-failed");
     live_describe(&s->script, s->first.before);
     cs_open_session_response opened = live_opened();
     opened.session_id.len--;
@@ -257,23 +270,32 @@ static void replay(documents *d, stage *s, const char *name, int exit, const cha
     leave(s);
 }
 
+/* A run of its own. */
+static void again(stage *s, sample *run) {
+    sample_again(run);
+    live_run(&s->script, run);
+}
+
 static void replay_run(documents *d, stage *s) {
     live_run(&s->script, &s->first);
     serve(s);
     EXPECT_EXIT(&s->c, cli_json(&s->c, ARGS("run", "-d", s->url, "-k", "k.key", "-l", "ledger.db", "request.json")), 0);
     leave(s);
-    live_run(&s->script, &s->first);
-    live_run(&s->script, &s->first);
+    again(s, &s->first);
+    again(s, &s->first);
     replay(d, s, "replay-reproduced", 0, "ok");
     canon_set(&s->second.response->javascript->stdout, "2\n\xff\x1b[2J\xe2\x80\xae\xe2\x82");
     sample_seal(&s->second, SEAL_ALL);
-    live_run(&s->script, &s->second);
-    live_run(&s->script, &s->second);
+    again(s, &s->second);
+    again(s, &s->second);
     replay(d, s, "replay-different", 1, "replay-differs");
-    live_run(&s->script, &s->first);
-    live_run(&s->script, &s->second);
+    again(s, &s->first);
+    again(s, &s->second);
     replay(d, s, "replay-unstable", 1, "replay-unstable");
     live_run(&s->script, &s->first);
+    live_run(&s->script, &s->first);
+    replay(d, s, "replay-repeated", 5, "replay-incomplete");
+    again(s, &s->first);
     live_describe(&s->script, s->first.before);
     live_step(&s->script, (peer_step){.head = NULL, .end = PEER_RESET});
     replay(d, s, "replay-lost", 4, "replay-incomplete");
@@ -300,8 +322,10 @@ static void replay_session(documents *d, stage *s) {
     EXPECT_EXIT(&s->c, cli_json(&s->c, ARGS("session", "-d", s->url, "-k", "k.key", "-l", "session.db", "calls.jsonl")),
                 0);
     leave(s);
-    good_session(s);
-    good_session(s);
+    for (int i = 0; i < 2; i++) {
+        s->first.record->started_unix_ms--;
+        good_session(s);
+    }
     serve(s);
     documents_take(d, &s->c, "replay-session", 0, "ok", ARGS("replay", "-p", "k.pub", "-d", s->url, "session.db"));
 }

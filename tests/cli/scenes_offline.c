@@ -117,6 +117,11 @@ void scene_verify(documents *d) {
     documents_take(d, &c, "verify-missing", 5, "io", ARGS("verify", "-p", "key.pub", "missing\xff.jsonl"));
     documents_take(d, &c, "verify-strange", 5, "input-unknown", ARGS("verify", "-p", "key.pub", "strange.txt"));
     documents_take(d, &c, "verify-empty", 6, "nothing-to-check", ARGS("verify", "-p", "key.pub", "empty.jsonl"));
+    forge_key key = forge_key_from(1);
+    forge_bundle close = {.count = 0};
+    forge_session(&close, &key, FORGE_SESSION, 0, NULL);
+    cli_write_bundle(&c, "close.jsonl", &close);
+    documents_take(d, &c, "verify-close-alone", 6, "nothing-to-check", ARGS("verify", "-p", "key.pub", "close.jsonl"));
     documents_take(d, &c, "verify-several", 1, "result-digest",
                    ARGS("verify", "-p", "key.pub", "good.jsonl", "bad.jsonl", "missing", "empty.jsonl"));
     documents_take(d, &c, "verify-no-key", 5, "key-unreadable", ARGS("verify", "-p", "missing.pub", "good.jsonl"));
@@ -238,11 +243,25 @@ static void show_entries(documents *d, cli_case *c) {
     documents_take(d, c, "show-usage", 2, "usage", ARGS("show", "good.jsonl", "none"));
 }
 
+/* A close under a key that is trusted from 2026 on. */
+static void show_within_a_window(documents *d, cli_case *c) {
+    unsigned char der[44] = {0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00};
+    forge_key key = forge_key_from(1);
+    memcpy(der + 12, key.public_key, 32);
+    cli_write_text(c, "window",
+                   forge_text("{\"version\":1,\"keys\":[{\"key\":\"-----BEGIN PUBLIC KEY-----\\n%s\\n-----END PUBLIC "
+                              "KEY-----\\n\",\"not_before\":\"2026-01-01T00:00:00Z\"}]}\n",
+                              forge_base64(der, sizeof der)));
+    documents_take(d, c, "show-window", 0, "ok", ARGS("show", "--trust", "window", "good.jsonl", "4"));
+    EXPECT_TEXT(c, "shown.verification", "signature-only");
+}
+
 void scene_show(documents *d) {
     cli_case c;
     cli_begin(&c);
     write_bundles(&c);
     show_entries(d, &c);
+    show_within_a_window(d, &c);
     documents_take(d, &c, "show-list", 0, "ok", ARGS("show", "good.jsonl"));
     documents_take(d, &c, "show-linked", 0, "ok", ARGS("show", "linked.jsonl"));
     documents_take(d, &c, "show-list-checked", 0, "ok", ARGS("show", "-p", "key.pub", "good.jsonl"));

@@ -142,6 +142,11 @@ Test(exchange, the_document_of_an_export) {
                 cli_json(&c, ARGS("verify", "-p", "theirs.pub", "--expect-head", forge_text("%s", cli_text(&c, "head")),
                                   "out.jsonl")),
                 0);
+    EXPECT_EXIT(&c, cli_run(&c, ARGS("verify", "-p", "theirs.pub", "l.db")), 0);
+    EXPECT_HAS(c.end.out, "the chain has no key");
+    EXPECT_HAS(c.end.out, "whoever can write the ledger can take out rows and chain the rest anew");
+    EXPECT_EXIT(&c, cli_run(&c, ARGS("verify", "-p", "theirs.pub", "out.jsonl")), 0);
+    EXPECT_HAS_NOT(c.end.out, "chain");
     cli_end(&c);
 }
 

@@ -296,10 +296,11 @@ Test(expectation, the_head_is_told_and_can_be_expected_later) {
     cr_expect(json_is_null(cli_member(&s.c, "inputs.0.head")));
     EXPECT_EXIT(&s.c, cli_run(&s.c, ARGS("verify", "-p", "key.pub", "all.jsonl")), 0);
     EXPECT_HAS_NOT(s.c.end.out, "head:");
-    /* One of its lines can be expected, and says nothing of the others. */
+    /* One of its lines says nothing of the others, so it can't be expected as a head. */
     char *line = forge_run_line(&s.key, &s.runs[1]);
-    EXPECT_EXIT(&s.c, verify(&s, "--expect-head", forge_sha256(line, strlen(line)), "all.jsonl"), 0);
-    EXPECT_HAS(cli_text(&s.c, "inputs.0.completeness"), "nothing shows that the others are all");
+    EXPECT_EXIT(&s.c, verify(&s, "--expect-head", forge_sha256(line, strlen(line)), "all.jsonl"), 1);
+    EXPECT_TEXT(&s.c, "code", "head-missing");
+    EXPECT_HAS(cli_text(&s.c, "message"), "not linked");
     EXPECT_EXIT(&s.c, verify(&s, "--expect-head", head, "empty.jsonl"), 1);
     EXPECT_TEXT(&s.c, "code", "head-missing");
     cli_end(&s.c);

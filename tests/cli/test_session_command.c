@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "tests/support/canon.h"
+#include "tests/support/expect.h"
 #include "tests/support/live_session.h"
 
 /* The sample's request with other code, as proto3 JSON in one line. */
@@ -227,10 +228,46 @@ Test(session_command, a_session_that_is_not_opened_is_3) {
     finish(&s);
 }
 
+Test(session_command, a_session_that_was_closed_before_is_1) {
+    scene s;
+    begin(&s);
+    live_call_answer(&s.script, &s.first, 0);
+    live_call_answer(&s.script, &s.second, 0);
+    live_close(&s.script, LIVE_FINGERPRINT, 2, live_hex(&s.second.record->record_sha256));
+    live_describe(&s.script, s.first.after);
+    live_describe(&s.script, s.first.before);
+    cs_open_session_response opened = live_opened();
+    live_open(&s.script, &opened);
+    close_after(&s, 0, &s.second);
+    EXPECT_EXIT(&s.c, session_json(&s), 0);
+    EXPECT_EXIT(&s.c, session_json(&s), 1);
+    EXPECT_TEXT(&s.c, "code", "chain-reopened");
+    cr_expect(json_is_false(cli_member(&s.c, "opened")));
+    expect_ledger(&s, 0, 2, 1);
+    finish(&s);
+}
+
+Test(session_command, a_lost_call_that_the_close_counts_is_4) {
+    scene s;
+    begin(&s);
+    live_call_answer(&s.script, &s.first, 0);
+    live_step(&s.script, (peer_step){.end = PEER_CLOSE});
+    close_after(&s, 2, &s.second);
+    EXPECT_EXIT(&s.c, session_json(&s), 4);
+    EXPECT_TEXT(&s.c, "code", "unanswered-connection");
+    EXPECT_TEXT(&s.c, "close.verdict", "may-have-run");
+    EXPECT_TEXT(&s.c, "close.error.code", "session-unclosed");
+    finish(&s);
+}
+
 /* ---- replayed --------------------------------------------------------------------------------------- */
 
 /* The session once for the ledger, and `again` twice more for the replay. */
 static void replay_after(const char *output, int exit, const char *first, const char *second) {
+    static const char *const ids[] = {"0123456789abcdef0123456789abcde1", "0123456789abcdef0123456789abcde2"};
+    /* printf ID | sha256sum */
+    static const char *const fingerprints[] = {"183409d312aff7e63928bad2e6f672e0a1d374e00791b201164066c351a793d4",
+                                               "fb78486a673f41816ccc94a7a7c607bd9d96f2ee83fcc93ee471556318b58949"};
     scene s;
     begin(&s);
     live_call_answer(&s.script, &s.first, 0);
@@ -238,14 +275,20 @@ static void replay_after(const char *output, int exit, const char *first, const 
     live_close(&s.script, LIVE_FINGERPRINT, 2, live_hex(&s.second.record->record_sha256));
     live_describe(&s.script, s.first.after);
     canon_set(&s.second.response->javascript->stdout, output);
-    sample_seal(&s.second, SEAL_ALL);
     for (int i = 0; i < 2; i++) {
         live_describe(&s.script, s.first.before);
         cs_open_session_response opened = live_opened();
+        opened.session_id = borrow(ids[i]);
+        opened.session = borrow(fingerprints[i]);
         live_open(&s.script, &opened);
+        canon_set(&s.first.record->session, fingerprints[i]);
+        sample_seal(&s.first, SEAL_ALL);
+        canon_set(&s.second.record->session, fingerprints[i]);
+        canon_set(&s.second.record->previous_sha256, live_hex(&s.first.record->record_sha256));
+        sample_seal(&s.second, SEAL_ALL);
         live_call_answer(&s.script, &s.first, 0);
         live_call_answer(&s.script, &s.second, 0);
-        live_close(&s.script, LIVE_FINGERPRINT, 2, live_hex(&s.second.record->record_sha256));
+        live_close(&s.script, fingerprints[i], 2, live_hex(&s.second.record->record_sha256));
         live_describe(&s.script, s.first.after);
     }
     serve(&s);
@@ -260,8 +303,8 @@ static void replay_after(const char *output, int exit, const char *first, const 
         cr_expect_eq(cli_number(&s.c, "entry"), 2);
         EXPECT_TEXT(&s.c, "where", "ledger.db: entry 2");
     }
-    EXPECT_EXIT(&s.c, cli_json(&s.c, ARGS("verify", "-p", "k.pub", "new.db")), 1);
-    EXPECT_TEXT(&s.c, "code", "chain-reopened"); /* the scripted daemon has one and the same session every time */
+    EXPECT_EXIT(&s.c, cli_json(&s.c, ARGS("verify", "-p", "k.pub", "new.db")), 0);
+    cr_expect_eq(cli_number(&s.c, "inputs.0.sessions"), 2);
     finish(&s);
 }
 

@@ -32,6 +32,10 @@ static void begin(scene *s) {
     cr_assert_eq(run.ended, 1790000000007);
     forge_add(&bundle, forge_run_line(&s->key, &run));
     cli_write_bundle(&s->c, "run.jsonl", &bundle);
+    /* A run, a session of one call, its close, a checkpoint. */
+    forge_session(&bundle, &s->key, FORGE_SESSION, 1, NULL);
+    forge_link_lines(&bundle, &s->key, 0);
+    cli_write_bundle(&s->c, "linked.jsonl", &bundle);
     write_trust(s, "trust", &s->key, "");
     write_trust(s, "others", &s->other, "");
 }
@@ -127,5 +131,46 @@ Test(trust_options, show_and_replay_take_it_too) {
     EXPECT_TEXT(&s.c, "code", "envelope-key-unknown");
     EXPECT_EXIT(&s.c, cli_json(&s.c, ARGS("replay", "--trust", "others", "-d", "http://127.0.0.1:1", "run.jsonl")), 1);
     EXPECT_TEXT(&s.c, "code", "envelope-key-unknown");
+    cli_end(&s.c);
+}
+
+/* A close and a checkpoint have no time of their own: one alone can't be judged by the window of its key. */
+Test(trust_options, show_leaves_the_window_of_what_has_no_time_to_verify) {
+    static const char *const numbers[] = {"3", "4"};
+    scene s;
+    begin(&s);
+    write_trust(&s, "window", &s.key, ",\"not_before\":\"2026-01-01T00:00:00Z\"");
+    for (size_t i = 0; i < 2; i++) {
+        EXPECT_EXIT(&s.c, cli_json(&s.c, ARGS("show", "--trust", "window", "linked.jsonl", numbers[i])), 0);
+        EXPECT_TEXT(&s.c, "shown.verification", "signature-only");
+        EXPECT_HAS(cli_text(&s.c, "message"), "that is the matter of `verify`");
+        EXPECT_EXIT(&s.c, cli_run(&s.c, ARGS("show", "--trust", "window", "linked.jsonl", numbers[i])), 0);
+        EXPECT_HAS(s.c.end.out, "whether it was signed in the window of the key");
+        EXPECT_EXIT(&s.c, cli_json(&s.c, ARGS("show", "--trust", "trust", "linked.jsonl", numbers[i])), 0);
+        EXPECT_TEXT(&s.c, "shown.verification", "passed");
+        EXPECT_HAS_NOT(cli_text(&s.c, "message"), "window");
+        EXPECT_EXIT(&s.c, cli_json(&s.c, ARGS("show", "--trust", "others", "linked.jsonl", numbers[i])), 1);
+        EXPECT_TEXT(&s.c, "shown.verification", "failed");
+    }
+    EXPECT_EXIT(&s.c, cli_json(&s.c, ARGS("show", "--trust", "window", "linked.jsonl")), 0);
+    EXPECT_TEXT(&s.c, "entries.0.verification", "passed");
+    EXPECT_TEXT(&s.c, "entries.1.verification", "passed");
+    EXPECT_TEXT(&s.c, "entries.2.verification", "signature-only");
+    EXPECT_HAS(cli_text(&s.c, "message"), "that is the matter of `verify`");
+    EXPECT_EXIT(&s.c, cli_run(&s.c, ARGS("show", "--trust", "window", "linked.jsonl")), 0);
+    EXPECT_HAS(s.c.end.out, "order and completeness are the matter of `verify`");
+    EXPECT_HAS_NOT(s.c.end.out, "signature not checked here");
+    EXPECT_EXIT(&s.c, cli_run(&s.c, ARGS("show", "linked.jsonl")), 0);
+    EXPECT_HAS_NOT(s.c.end.out, "order and completeness");
+    cli_end(&s.c);
+}
+
+Test(trust_options, an_empty_file_is_said_to_be_empty) {
+    scene s;
+    begin(&s);
+    cli_write_text(&s.c, "empty", "");
+    EXPECT_EXIT(&s.c, cli_json(&s.c, ARGS("verify", "--trust", "empty", "run.jsonl")), 5);
+    EXPECT_TEXT(&s.c, "code", "trust-malformed");
+    EXPECT_HAS(cli_text(&s.c, "message"), "is empty");
     cli_end(&s.c);
 }

@@ -115,6 +115,57 @@ Test(verify, the_worst_of_several_inputs_counts) {
     cli_end(&c);
 }
 
+/* Signed, closed well, and no run: nothing was checked that anyone could rely on. */
+Test(verify, a_close_alone_is_nothing_to_check) {
+    cli_case c;
+    begin(&c);
+    forge_key key = forge_key_from(1);
+    forge_bundle bundle = {.count = 0};
+    forge_session(&bundle, &key, FORGE_SESSION, 0, NULL);
+    cli_write_bundle(&c, "close.jsonl", &bundle);
+    EXPECT_EXIT(&c, cli_json(&c, ARGS("verify", "-p", "key.pub", "close.jsonl")), 6);
+    EXPECT_TEXT(&c, "code", "nothing-to-check");
+    EXPECT_TEXT(&c, "message", "the input holds no record of a run, only closes of sessions");
+    EXPECT_TEXT(&c, "inputs.0.verdict", "nothing");
+    EXPECT_EXIT(&c, cli_json(&c, ARGS("verify", "-p", "key.pub", "good.jsonl", "close.jsonl")), 6);
+    EXPECT_TEXT(&c, "inputs.0.verdict", "passed");
+    EXPECT_EXIT(&c, cli_json(&c, ARGS("verify", "-p", "key.pub", "close.jsonl", "bad.jsonl")), 1);
+    EXPECT_EXIT(&c, cli_json(&c, ARGS("verify", "-p", "key.pub", "good.jsonl", "good.jsonl")), 0);
+    cli_end(&c);
+}
+
+/* As many lines that are no entries. */
+static void write_odd_lines(cli_case *c, const char *name, size_t count) {
+    char *text = malloc(count * 3);
+    cr_assert_not_null(text);
+    for (size_t i = 0; i < count; i++)
+        memcpy(text + i * 3, "{}\n", 3);
+    cli_write(c, name, text, count * 3);
+    free(text);
+}
+
+static size_t count_of(const char *text, const char *part) {
+    size_t count = 0;
+    for (const char *at = strstr(text, part); at != NULL; at = strstr(at + 1, part))
+        count++;
+    return count;
+}
+
+Test(verify, text_tells_ten_thousand_findings_and_how_many_more) {
+    cli_case c;
+    begin(&c);
+    write_odd_lines(&c, "most.jsonl", 10000);
+    write_odd_lines(&c, "more.jsonl", 10002);
+    EXPECT_EXIT(&c, cli_run(&c, ARGS("verify", "-p", "key.pub", "most.jsonl")), 1);
+    cr_expect_eq(count_of(c.end.out, ": line-framing: "), 10000);
+    cr_expect_null(strstr(c.end.out, "left out"));
+    EXPECT_EXIT(&c, cli_run(&c, ARGS("verify", "-p", "key.pub", "more.jsonl")), 1);
+    cr_expect_eq(count_of(c.end.out, ": line-framing: "), 10000);
+    cr_expect_not_null(strstr(c.end.out, "more.jsonl: 10000 findings are printed, and 2 more are left out\n"));
+    cr_expect_not_null(strstr(c.end.out, "10002 failures"));
+    cli_end(&c);
+}
+
 Test(verify, the_small_program_says_the_same) {
     cli_case c;
     begin(&c);

@@ -140,6 +140,30 @@ void exchange_finding(exchange *x) {
     append(x, &row);
 }
 
+void exchange_close(exchange *x) {
+    cs_ledger_row row = rows_run();
+    row.kind = cs_view_of(CS_KIND_CLOSE);
+    row.request = (cs_view){0};
+    row.response = (cs_view){0};
+    row.envelope = cs_view_of(forge_envelope(&x->ours, forge_close(FORGE_SESSION, 0, "")));
+    row.record_sha256 = cs_view_of("");
+    append(x, &row);
+}
+
+/* As a bundle of a close alone would stand here, had it been imported. */
+void exchange_imported_close(exchange *x) {
+    char *envelope = forge_envelope(&x->theirs, forge_close(FORGE_SESSION, 0, ""));
+    char *bare = forge_line(NULL, NULL, envelope);
+    char *link = forge_envelope(&x->theirs, forge_link(1, "", forge_sha256(bare, strlen(bare)), 0));
+    char *line = forge_with_link(bare, link);
+    char *end = forge_envelope(&x->theirs, forge_link(2, forge_sha256(line, strlen(line)), NULL, 1));
+    const cs_ledger_row close = {
+        .kind = cs_view_of(CS_KIND_CLOSE), .envelope = cs_view_of(envelope), .link = cs_view_of(link)};
+    const cs_ledger_row checkpoint = {.kind = cs_view_of(CS_KIND_CHECKPOINT), .link = cs_view_of(end)};
+    append(x, &close);
+    append(x, &checkpoint);
+}
+
 char *exchange_kinds(const exchange *x) {
     char kinds[1024] = "";
     cs_source *source = NULL;

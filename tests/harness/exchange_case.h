@@ -43,6 +43,8 @@ void exchange_import_good(exchange *x, const forge_bundle *bundle, uint64_t adde
 void exchange_own_run(exchange *x, const char *code);
 void exchange_append_run(exchange *x, const forge_run *run); /* as it is, signed by us */
 void exchange_finding(exchange *x);
+void exchange_close(exchange *x); /* of a session without a call */
+void exchange_imported_close(exchange *x); /* with its link and a checkpoint, under their key */
 
 /* Export to x->out with the key and the trusted keys of x, where they are wanted. */
 #define WITH_KEY 1u

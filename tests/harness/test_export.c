@@ -277,6 +277,7 @@ Test(export, an_export_goes_on_where_the_last_one_ended) {
     cr_expect(!x.ex.resumed);
     cr_expect_eq(x.ex.added, 0);
     cr_expect_eq(x.ex.present, 3);
+    cr_expect_eq(x.ex.beyond, 0);
     cr_expect_eq(x.ex.lines, 5);
     cr_expect_str_eq(x.ex.head.hex, head.hex);
     struct stat after = stat_of(x.out);
@@ -294,7 +295,29 @@ Test(export, another_ledger_into_the_same_file) {
     EXPORT_OK(&x, WITH_KEY);
     cr_expect_eq(x.ex.added, 1);
     cr_expect_eq(x.ex.present, 0);
+    cr_expect_eq(x.ex.beyond, 1);
     cr_expect_eq(exchange_verify(x.out, &x.trust).runs, 2);
+}
+
+/* A ledger that was begun anew, or cut, holds less than the file does: the file keeps all, and it is told. */
+Test(export, a_ledger_that_lacks_what_the_file_holds) {
+    exchange_own_run(&x, "one");
+    EXPORT_OK(&x, WITH_KEY);
+    size_t len = 0;
+    char *ledger = file_read(x.ledger, &len);
+    exchange_own_run(&x, "two");
+    EXPORT_OK(&x, WITH_KEY);
+    cr_expect_eq(x.ex.beyond, 0);
+    forge_bytes whole = exchange_read(x.out);
+    cr_assert_eq(unlink(x.ledger), 0);
+    file_write(x.ledger, ledger, len);
+    free(ledger);
+    EXPORT_OK(&x, WITH_KEY);
+    cr_expect_eq(x.ex.present, 1);
+    cr_expect_eq(x.ex.added, 0);
+    cr_expect_eq(x.ex.beyond, 1);
+    forge_bytes after = exchange_read(x.out);
+    cr_expect(after.len == whole.len && memcmp(after.ptr, whole.ptr, whole.len) == 0);
 }
 
 /* The ledger passes, the file passes, and together they don't: one session with two closes. */

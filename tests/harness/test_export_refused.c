@@ -54,6 +54,28 @@ Test(export_refused, a_ledger_with_nothing_signed) {
     cr_expect_eq(x.ex.findings, 1);
 }
 
+Test(export_refused, a_ledger_with_a_close_alone) {
+    exchange_close(&x);
+    EXPORT_CODE(&x, WITH_KEY | WITH_TRUST, CS_CODE_NOTHING_TO_CHECK);
+    EXPORT_CODE(&x, WITH_KEY, CS_CODE_NOTHING_TO_CHECK);
+    cr_expect_eq(folder_count(x.folder), 1);
+    exchange_own_run(&x, "one");
+    EXPORT_OK(&x, WITH_KEY);
+    cr_expect_eq(folder_count(x.folder), 2);
+}
+
+/* The lines as they came need no key, and say as little without a run. */
+Test(export_refused, an_imported_close_alone) {
+    exchange_imported_close(&x);
+    EXPORT_CODE(&x, 0, CS_CODE_NOTHING_TO_CHECK);
+    EXPORT_CODE(&x, WITH_TRUST, CS_CODE_NOTHING_TO_CHECK);
+    cr_expect_eq(folder_count(x.folder), 1);
+    cr_assert_eq(unlink(x.ledger), 0);
+    forge_bundle theirs = exchange_bundle(&x.theirs, true);
+    exchange_import_good(&x, &theirs, 5, 0);
+    EXPORT_OK(&x, 0);
+}
+
 Test(export_refused, inputs_that_are_no_ledger) {
     EXPORT_CODE(&x, WITH_KEY, CS_CODE_IO); /* none at all */
     EXPECT_WHERE(x.err, x.ledger);

@@ -173,17 +173,19 @@ Test(import, the_same_lines_with_and_without_links) {
 }
 
 Test(import, a_close_that_is_there_in_other_bytes) {
-    /* A session without calls has a close only, which names no record. */
+    /* A session without calls has a close only, which names no record; the run is the same in both. */
     char *close = forge_close(FORGE_SESSION, 0, "");
     forge_bundle one = {.count = 0};
+    exchange_grow(&one, &x.theirs, "both", false);
     forge_add(&one, forge_line(NULL, NULL, forge_envelope(&x.theirs, close)));
     forge_bundle two = {.count = 0};
+    exchange_grow(&two, &x.theirs, "both", false);
     forge_add(&two, forge_line(NULL, NULL, forge_envelope(&x.ours, close)));
-    exchange_import_good(&x, &one, 1, 0);
-    exchange_import_good(&x, &one, 0, 1);
+    exchange_import_good(&x, &one, 2, 0);
+    exchange_import_good(&x, &one, 0, 2);
     IMPORT_CODE(&x, forge_file(&two), CS_CODE_IMPORT_DUPLICATE);
     cr_expect_not_null(strstr(x.err.message, "close"), "%s", x.err.message);
-    cr_expect_str_eq(exchange_kinds(&x), "close");
+    cr_expect_str_eq(exchange_kinds(&x), "run close");
 }
 
 /* A bundle that went on in two ways: the second can't stand in the same ledger, which would not verify any more. */
@@ -256,6 +258,21 @@ Test(import, a_signer_who_is_not_trusted) {
     cr_expect_str_eq(exchange_kinds(&x), "");
     exchange_trust(&x.trust, &stranger);
     exchange_import_good(&x, &bundle, 5, 0);
+}
+
+Test(import, a_close_alone) {
+    for (int linked = 0; linked < 2; linked++) {
+        forge_bundle bundle = {.count = 0};
+        forge_session(&bundle, &x.theirs, FORGE_SESSION, 0, NULL);
+        if (linked != 0) forge_link_lines(&bundle, &x.theirs, 0);
+        IMPORT_CODE(&x, forge_file(&bundle), CS_CODE_NOTHING_TO_CHECK);
+        cr_expect_eq(x.in.added, 0);
+        cr_expect_str_eq(exchange_kinds(&x), "");
+    }
+    forge_bundle bundle = {.count = 0};
+    forge_session(&bundle, &x.theirs, FORGE_SESSION, 1, NULL);
+    exchange_import_good(&x, &bundle, 2, 0);
+    cr_expect_str_eq(exchange_kinds(&x), "run close");
 }
 
 Test(import, inputs_that_are_no_bundle) {

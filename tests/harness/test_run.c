@@ -55,11 +55,11 @@ static void scene_run_request(scene *c, cs_run_request *request) {
                               .skew_ms = CS_DEFAULT_SKEW_MS};
     cs_result result = cs_run_once(&options, request, &c->report);
     cr_assert_eq(result, c->report.result);
-    peer_stop(c->daemon);
 }
 
 static void scene_run(scene *c) {
     scene_run_request(c, live_request(&c->s));
+    peer_stop(c->daemon);
 }
 
 static void scene_end(scene *c) {
@@ -111,6 +111,41 @@ static void expect_finding(const scene *c, const char *code, cs_view response) {
     cr_expect_gt(entry.row->detail.len, 0);
     cr_expect_null(entry.row->envelope.ptr);
     cs_source_close(source);
+}
+
+/* ---- what was there before ------------------------------------------------------------------ */
+
+static size_t duplicates(const cs_run_report *report) {
+    size_t count = 0;
+    for (size_t i = 0; i < report->checked.warning_count; i++)
+        count += report->checked.warnings[i] == CS_CODE_RECORD_DUPLICATE;
+    return count;
+}
+
+/* The daemon answers a second run with the first one's record, or with a new one that has the same result. */
+Test(run, a_record_that_is_in_the_ledger_already) {
+    for (int again = 0; again < 2; again++) {
+        scene c;
+        scene_init(&c);
+        live_run(&c.script, &c.s);
+        if (!again) sample_again(&c.s);
+        live_run(&c.script, &c.s);
+        scene_run_request(&c, live_request(&c.s));
+        cr_expect_eq(c.report.repeats, 0);
+        cr_expect_eq(duplicates(&c.report), 0);
+        cs_run_report_free(&c.report);
+        cs_run_options options = {.client = c.client,
+                                  .key = c.key,
+                                  .ledger = c.ledger,
+                                  .ledger_path = c.ledger_path,
+                                  .skew_ms = CS_DEFAULT_SKEW_MS};
+        cr_expect_eq(cs_run_once(&options, live_request(&c.s), &c.report), CS_OK, "%s", c.report.err.message);
+        peer_stop(c.daemon);
+        cr_expect_eq(c.report.entry, 2);
+        cr_expect_eq(c.report.repeats, again ? 1 : 0);
+        cr_expect_eq(duplicates(&c.report), again ? 1 : 0);
+        scene_end(&c);
+    }
 }
 
 /* ---- what goes well ------------------------------------------------------------------------- */

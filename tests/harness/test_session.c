@@ -142,6 +142,50 @@ Test(session_live, an_opening_that_fails_a_check_is_closed_again) {
     }
 }
 
+/* printf 0123456789abcdef0123456789abcde1 | sha256sum */
+#define SECOND_ID "0123456789abcdef0123456789abcde1"
+#define SECOND_FINGERPRINT "183409d312aff7e63928bad2e6f672e0a1d374e00791b201164066c351a793d4"
+
+/* A session with one call and its close, and then another opening. */
+Test(session_live, an_id_that_was_given_out_before) {
+    for (int again = 0; again < 2; again++) {
+        session_case c;
+        session_case_init(&c);
+        session_case_begin(&c);
+        session_case_add(&c);
+        session_case_end(&c, 1, session_case_last(&c));
+        cs_open_session_response opened = live_opened();
+        if (!again) opened.session_id = text(SECOND_ID);
+        if (!again) opened.session = text(SECOND_FINGERPRINT);
+        live_describe(&c.script, c.calls[0].before);
+        live_open(&c.script, &opened);
+        live_close(&c.script, again ? LIVE_FINGERPRINT : SECOND_FINGERPRINT, 0, "");
+        live_describe(&c.script, c.calls[0].after);
+        session_case_open(&c, "process");
+        session_case_call(&c, 0);
+        cr_assert_eq(cs_session_finish(&c.session, &c.close), CS_OK, "%s", c.close.err.message);
+
+        const cs_run_options options = c.session.options;
+        cs_open_session_request *terms = malloc(sizeof *terms);
+        cr_assert_not_null(terms);
+        plimsoll__v1__open_session_request__init(terms);
+        cs_session second;
+        cr_expect_eq(cs_session_open(&options, terms, &second), again ? CS_FAILED : CS_OK);
+        EXPECT_END(second.opening, again ? CS_FAILED : CS_OK, again ? CS_CODE_CHAIN_REOPENED : CS_CODE_OK);
+        cs_run_report end;
+        cs_result closed = cs_session_finish(&second, &end);
+        cr_expect_eq(closed, again ? CS_NOT_RUN : CS_OK, "%s", end.err.message);
+        peer_stop(c.daemon);
+        if (again) cr_expect_not_null(strstr(second.opening.err.message, "entry 2;"), "%s", second.opening.err.message);
+        cr_expect_eq(peer_connections(c.daemon), again ? 8 : 9, "closed again at once");
+        cs_run_report_free(&end);
+        cs_session_free(&second);
+        session_case_entries(&c, again ? "run close finding:chain-reopened" : "run close close");
+        session_case_verified(&c, CS_OK, CS_CODE_OK, 1, again ? 1 : 2);
+        session_case_free(&c);
+    }
+}
+
 Test(session_live, a_tier_below_the_floor) {
     session_case c;
     session_case_init(&c);

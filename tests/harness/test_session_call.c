@@ -8,6 +8,8 @@
 #include "tests/harness/session_case.h"
 #include "tests/support/canon.h"
 
+#define ONES "1111111111111111111111111111111111111111111111111111111111111111"
+
 /* ---- calls that fail ------------------------------------------------------------------------------ */
 
 static void call_same(sample *s) {
@@ -171,16 +173,65 @@ Test(session_live, without_a_record_nothing_more_is_sent) {
     session_case_begin(&c);
     session_case_add(&c);
     live_unanswered(&c.script, NULL, 0);
-    session_case_end(&c, 2, "1111111111111111111111111111111111111111111111111111111111111111");
+    session_case_end(&c, 2, ONES);
     session_case_next(&c);
     session_case_next(&c);
     session_case_run(&c);
     EXPECT_END(c.reports[1], CS_MAYBE_RAN, CS_CODE_UNANSWERED_ERROR);
     EXPECT_END(c.reports[2], CS_NOT_RUN, CS_CODE_SESSION_STOPPED);
-    EXPECT_END(c.close, CS_FAILED, CS_CODE_CHAIN_CLOSE);
+    EXPECT_END(c.close, CS_MAYBE_RAN, CS_CODE_SESSION_UNCLOSED);
+    cr_expect_not_null(strstr(c.close.err.message, "may have run"));
+    cr_expect_eq(c.close.envelope.len, 0);
     cr_expect_eq(peer_connections(c.daemon), 6);
-    session_case_entries(&c, "run finding:unanswered-error finding:chain-close");
+    session_case_entries(&c, "run finding:unanswered-error finding:session-unclosed");
+    session_case_verified(&c, CS_FAILED, CS_CODE_CHAIN_UNCLOSED, 1, 0);
     session_case_free(&c);
+}
+
+static void after_same(cs_describe_response *d) {
+    (void)d;
+}
+static void after_provider(cs_describe_response *d) {
+    canon_set(&d->sandbox, "other");
+}
+
+/* After a lost call a daemon may have counted that one call, and nothing else is excused. */
+Test(session_live, closes_after_a_lost_call) {
+    static const struct {
+        bool lost;
+        uint64_t calls;
+        const char *last; /* NULL: the record of the first call */
+        void (*after)(cs_describe_response *d);
+        cs_result result;
+        cs_code code;
+    } twins[] = {
+        {true, 2, ONES, after_same, CS_MAYBE_RAN, CS_CODE_SESSION_UNCLOSED},
+        {false, 2, ONES, after_same, CS_FAILED, CS_CODE_CHAIN_CLOSE},
+        {true, 3, ONES, after_same, CS_FAILED, CS_CODE_CHAIN_CLOSE},
+        {true, 1, ONES, after_same, CS_FAILED, CS_CODE_CHAIN_CLOSE},
+        {true, 0, "", after_same, CS_FAILED, CS_CODE_CHAIN_CLOSE},
+        {true, 2, NULL, after_same, CS_FAILED, CS_CODE_CHAIN_CLOSE},
+        {true, 2, "", after_same, CS_FAILED, CS_CODE_CHAIN_CLOSE},
+        {true, 2, ONES, after_provider, CS_FAILED, CS_CODE_PROVIDER_DRIFT},
+    };
+    for (size_t i = 0; i < sizeof twins / sizeof *twins; i++) {
+        session_case c;
+        session_case_init(&c);
+        session_case_begin(&c);
+        session_case_add(&c);
+        const char *last = twins[i].last != NULL ? twins[i].last : session_case_last(&c);
+        if (twins[i].lost) {
+            live_step(&c.script, (peer_step){.end = PEER_CLOSE});
+            session_case_next(&c);
+        }
+        twins[i].after(c.calls[0].after);
+        session_case_end(&c, twins[i].calls, last);
+        session_case_run(&c);
+        if (twins[i].lost) EXPECT_END(c.reports[1], CS_MAYBE_RAN, CS_CODE_UNANSWERED_CONNECTION);
+        EXPECT_END(c.close, twins[i].result, twins[i].code);
+        cr_expect_eq(c.close.envelope.len, 0, "%zu", i);
+        session_case_free(&c);
+    }
 }
 
 /* The daemon never saw the call: its close says what was followed, which shows that the call did not run. */

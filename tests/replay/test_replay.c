@@ -22,6 +22,7 @@ typedef struct scene {
     cs_result result;
     cs_error err;
     size_t progress_calls;
+    unsigned scripted;
 } scene;
 
 static void begin(scene *c) {
@@ -33,14 +34,21 @@ static void begin(scene *c) {
     c->plan = (cs_replay_plan){.items = &c->item, .count = 1};
 }
 
-/* Script one run on a daemon that prints `output`. */
-static void script_run(scene *c, size_t daemon, const char *output) {
+/* Script a run on a daemon that prints `output`, as the one that started so many milliseconds before the stored. */
+static void script_run_of(scene *c, size_t daemon, const char *output, unsigned before) {
     sample s;
     sample_init(&s);
     canon_set(&s.response->javascript->stdout, output);
     sample_seal(&s, SEAL_ALL);
+    for (unsigned i = 0; i < before; i++)
+        sample_again(&s);
     live_run(&c->scripts[daemon], &s);
     sample_free(&s);
+}
+
+/* Each is a run of its own. */
+static void script_run(scene *c, size_t daemon, const char *output) {
+    script_run_of(c, daemon, output, ++c->scripted);
 }
 
 static void on_progress(void *user, size_t done, size_t total) {
@@ -236,6 +244,35 @@ Test(replay, a_run_that_fails_its_checks_is_no_result) {
     expect_end(&c, CS_FAILED, CS_CODE_REPLAY_INCOMPLETE, CS_REPLAY_NO_RESULT);
     cr_expect_eq(cell(&c, 0)->err.code, CS_CODE_PROVIDER_DRIFT);
     end(&c);
+}
+
+/* A daemon that answers with an old record did not show that it ran anything. */
+Test(replay, a_record_seen_before_is_no_new_run) {
+    static const struct {
+        unsigned first, second, third; /* 0: the stored run itself */
+        cs_code code;
+        unsigned runs;
+    } twins[] = {
+        {1, 2, 3, CS_CODE_OK, 3},
+        {0, 1, 2, CS_CODE_RECORD_DUPLICATE, 0},
+        {1, 0, 2, CS_CODE_RECORD_DUPLICATE, 1},
+        {1, 1, 2, CS_CODE_RECORD_DUPLICATE, 1},
+        {1, 2, 1, CS_CODE_RECORD_DUPLICATE, 2},
+    };
+    for (size_t i = 0; i < sizeof twins / sizeof *twins; i++) {
+        bool good = twins[i].code == CS_CODE_OK;
+        scene c;
+        begin(&c);
+        script_run_of(&c, 0, "2\n", twins[i].first);
+        script_run_of(&c, 0, "2\n", twins[i].second);
+        script_run_of(&c, 0, "2\n", twins[i].third);
+        replay(&c, 3);
+        expect_end(&c, good ? CS_OK : CS_UNCHECKED, CS_CODE_REPLAY_INCOMPLETE,
+                   good ? CS_REPLAY_REPRODUCED : CS_REPLAY_NO_RESULT);
+        cr_expect_eq(cell(&c, 0)->err.code, twins[i].code, "%zu: %s", i, cell(&c, 0)->err.message);
+        cr_expect_eq(cell(&c, 0)->runs, twins[i].runs, "%zu", i);
+        end(&c);
+    }
 }
 
 Test(replay, a_difference_on_one_daemon_outranks_no_result_on_another) {

@@ -19,6 +19,7 @@ typedef struct scene {
     cs_result result;
     cs_error err;
     size_t done;
+    unsigned scripted;
 } scene;
 
 static void begin(scene *c) {
@@ -46,10 +47,12 @@ static void script_open(scene *c) {
 static void script_session(scene *c, const char *first, const char *second, uint64_t count) {
     const char *const outputs[] = {first, second};
     const char *last = "";
+    c->scripted++; /* none is the stored one, or another's */
     script_open(c);
     for (size_t i = 0; i < 2; i++) {
         sample s;
         sample_init(&s);
+        s.record->started_unix_ms -= c->scripted;
         canon_set(&s.response->javascript->stdout, outputs[i]);
         live_call(&s, i + 1, last, i == 0 ? "one()" : "two()");
         live_call_answer(&c->script, &s, 0);
@@ -142,6 +145,21 @@ Test(replay_session, one_call_that_is_not_deterministic) {
     replay(&c);
     EXPECT_VERDICTS(&c, CS_FAILED, CS_REPLAY_NONDETERMINISTIC, CS_REPLAY_REPRODUCED);
     cr_expect_eq(c.err.code, CS_CODE_REPLAY_UNSTABLE);
+    end(&c);
+}
+
+/* The daemon plays the same session a second time, record by record. */
+Test(replay_session, records_seen_before_are_no_new_session) {
+    scene c;
+    begin(&c);
+    script_session(&c, "2\n", "2\n", 2);
+    c.scripted--;
+    script_session(&c, "2\n", "2\n", 2);
+    replay(&c);
+    EXPECT_VERDICTS(&c, CS_UNCHECKED, CS_REPLAY_NO_RESULT, CS_REPLAY_NO_RESULT);
+    cr_expect_eq(c.err.code, CS_CODE_REPLAY_INCOMPLETE);
+    cr_expect_eq(cell(&c, 0)->err.code, CS_CODE_RECORD_DUPLICATE);
+    cr_expect_eq(cell(&c, 1)->err.code, CS_CODE_RECORD_DUPLICATE);
     end(&c);
 }
 

@@ -127,3 +127,8 @@ cs_call sample_call(const sample *s) {
         .skew_ms = CS_DEFAULT_SKEW_MS,
     };
 }
+
+void sample_again(sample *s) {
+    s->record->started_unix_ms--;
+    sample_seal(s, SEAL_ALL);
+}

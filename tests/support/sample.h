@@ -30,6 +30,8 @@ typedef struct sample {
 void sample_init(sample *s);
 void sample_seal(sample *s, unsigned what);
 void sample_free(sample *s);
+/* The same run at another time, a millisecond earlier: the same result in another record; sealed. */
+void sample_again(sample *s);
 
 /* As a call of the checker, with statements and clock. Borrows from the sample. */
 cs_call sample_call(const sample *s);

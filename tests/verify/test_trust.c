@@ -316,3 +316,20 @@ Test(trust_window, a_run_is_in_it_from_its_start_to_its_end) {
     cr_expect_eq(check_run(INT64_MIN, 2000), OUTSIDE);
     cr_expect_eq(check_run(1000, INT64_MAX), OUTSIDE);
 }
+
+Test(trust, an_empty_file_is_said_to_be_empty) {
+    cr_expect_eq(parse(""), CS_CODE_TRUST_MALFORMED);
+    cr_expect_not_null(strstr(err.message, "is empty"), "%s", err.message);
+    cr_expect_eq(parse(" "), CS_CODE_TRUST_MALFORMED);
+    cr_expect_null(strstr(err.message, "is empty"), "%s", err.message);
+}
+
+Test(trust, a_key_is_bounded_by_either_end_of_its_window) {
+    EXPECT_READ(ONE(""));
+    cr_expect_not(cs_trust_is_bounded(&trust, ID_A));
+    EXPECT_READ(ONE(",\"not_before\":\"2026-01-01T00:00:00Z\""));
+    cr_expect(cs_trust_is_bounded(&trust, ID_A));
+    EXPECT_READ(ONE(",\"not_after\":\"2026-01-01T00:00:00Z\""));
+    cr_expect(cs_trust_is_bounded(&trust, ID_A));
+    cr_expect_not(cs_trust_is_bounded(&trust, "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"));
+}

@@ -136,6 +136,30 @@ Test(verify_counts, a_checkpoint_alone_is_nothing_to_check) {
     outcome out = verify_bundle(&bundle, &key);
     check_outcome(out, CS_NOTHING, "");
     cr_expect_eq(out.err.code, CS_CODE_NOTHING_TO_CHECK);
+    cr_expect_str_eq(out.err.message, "the input holds no record of a run, only checkpoints");
+}
+
+/* A session without a call closes well, and shows nothing that ran. */
+Test(verify_counts, a_close_alone_is_nothing_to_check) {
+    forge_key key = forge_key_from(1);
+    forge_bundle bundle = {.count = 0};
+    forge_session(&bundle, &key, FORGE_SESSION, 0, NULL);
+    outcome out = verify_bundle(&bundle, &key);
+    check_outcome(out, CS_NOTHING, "");
+    cr_expect_eq(out.err.code, CS_CODE_NOTHING_TO_CHECK);
+    cr_expect_str_eq(out.err.message, "the input holds no record of a run, only closes of sessions");
+    cr_expect_eq(out.summary.sessions, 1);
+    cr_expect_eq(out.summary.runs, 0);
+    forge_link_lines(&bundle, &key, 0);
+    out = verify_bundle(&bundle, &key);
+    check_outcome(out, CS_NOTHING, "");
+    cr_expect_str_eq(out.err.message, "the input holds no record of a run, only closes of sessions and checkpoints");
+    bundle.count = 0;
+    forge_session(&bundle, &key, FORGE_SESSION, 1, NULL);
+    out = verify_bundle(&bundle, &key);
+    check_outcome(out, CS_OK, "");
+    cr_expect_eq(out.summary.sessions, 1);
+    cr_expect_eq(out.summary.runs, 1);
 }
 
 Test(verify_counts, the_walk_goes_on_after_a_bad_line_and_the_first_failure_is_returned) {

@@ -42,6 +42,7 @@ Test(verify_head, of_a_linked_bundle) {
     check_outcome(out, CS_FAILED, "0 head-missing");
     cr_expect_eq(out.err.code, CS_CODE_HEAD_MISSING);
     cr_expect_str_eq(out.err.where, "");
+    cr_expect_not_null(strstr(out.err.message, "it is the head of a ledger"), "%s", out.err.message);
     cr_expect_eq(out.summary.failures, 1);
     cr_expect_eq(out.summary.runs, LINKED_RUNS);
 }
@@ -70,10 +71,14 @@ Test(verify_head, of_a_bundle_without_links) {
     cr_expect_str_eq(out.summary.head.hex, "");
     for (size_t i = 0; i < lines.plain.count; i++) {
         out = verify_to(&lines.plain, &lines.key, linked_digest(lines.plain.lines[i]));
-        check_outcome(out, CS_OK, "");
+        check_outcome(out, CS_FAILED, "0 head-missing");
+        cr_expect_eq(out.err.code, CS_CODE_HEAD_MISSING);
+        cr_expect_not_null(strstr(out.err.message, "not linked, so that no line shows anything of the others"), "%s",
+                           out.err.message);
         cr_expect_str_eq(out.summary.head.hex, "");
     }
     check_outcome(verify_to(&lines.plain, &lines.key, NOWHERE), CS_FAILED, "0 head-missing");
+    check_outcome(verify_to(&lines.bundle, &lines.key, linked_digest(lines.bundle.lines[0])), CS_OK, "");
 }
 
 /* Only the very text: a digest in capitals is another one. */
@@ -137,6 +142,8 @@ Test(verify_head, of_a_ledger) {
     outcome out = ledger_to(&ledger, &key, NOWHERE);
     check_outcome(out, CS_FAILED, "0 head-missing");
     cr_expect_str_eq(out.err.where, "");
+    cr_expect_not_null(strstr(out.err.message, "it is the head of a bundle: a ledger's is the row_sha256 of a row"),
+                       "%s", out.err.message);
     imported_change(&ledger, "DELETE FROM entry WHERE id = 3");
     out = ledger_to(&ledger, &key, NULL);
     check_outcome(out, CS_OK, "");

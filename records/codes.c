@@ -266,6 +266,13 @@ static const code_row rows[CS_CODE_COUNT] = {
                             "a probe did not run well, or what came back is not what it prints"},
     [CS_CODE_TIER_SELF_TEST] = {"tier-self-test", CS_FAILED,
                                 "an honest claim was contradicted, or a false one was not"},
+    [CS_CODE_TIER_GUARD] = {"tier-guard", CS_FAILED,
+                            "a guard of the sandbox that is promised or required is not shown to be in force"},
+    [CS_CODE_BASELINE_FORM] = {"baseline-form", CS_UNCHECKED, "the file is no baseline file, or not of the exact form"},
+    [CS_CODE_BASELINE_STATE] = {"baseline-state", CS_UNCHECKED,
+                                "the baselines of the file were taken in other states of the daemon: no comparison"},
+    [CS_CODE_BASELINE_DIFFERS] = {"baseline-differs", CS_FAILED,
+                                  "something is gone, is new, or is another thing than in the baseline"},
 };
 
 static const code_row *row_of(cs_code code) {

@@ -167,6 +167,10 @@ typedef enum cs_code {
     CS_CODE_TIER_NONCE,
     CS_CODE_TIER_PROBE,
     CS_CODE_TIER_SELF_TEST,
+    CS_CODE_TIER_GUARD,
+    CS_CODE_BASELINE_FORM,
+    CS_CODE_BASELINE_STATE,
+    CS_CODE_BASELINE_DIFFERS,
 
     CS_CODE_COUNT /* how many; not a code */
 } cs_code;

@@ -13,6 +13,7 @@ AR = ar
 PKGS_records = libprotobuf-c libcrypto jansson
 PKGS_verify = libsodium sqlite3
 PKGS_harness = libcurl
+PKGS_gate = libgit2 expat
 PKGS_localdaemon = libmicrohttpd libseccomp
 PKG = pkg-config
 
@@ -36,11 +37,12 @@ endif
 
 # ---- sources -------------------------------------------------------------------------------------
 
-LAYERS = records verify harness replay
+LAYERS = records verify harness replay gate
 SRC_records = $(wildcard records/*.c)
 SRC_verify = $(wildcard verify/*.c)
 SRC_harness = $(wildcard harness/*.c)
 SRC_replay = $(wildcard replay/*.c)
+SRC_gate = $(wildcard gate/*.c)
 SRC_localdaemon = $(filter-out examples/localdaemon/main.c,$(wildcard examples/localdaemon/*.c))
 SRC_cli = $(filter-out cli/main.c cli/verify_main.c,$(wildcard cli/*.c))
 # What the reviewer's small program is made of: no harness, no network, no private key.
@@ -55,6 +57,7 @@ lib = $(BUILD)/lib/libcs_$(1).a
 LIBS_BASE = $(shell $(PKG) --libs $(PKGS_records))
 LIBS_VERIFY = $(shell $(PKG) --libs $(PKGS_verify)) $(LIBS_BASE)
 LIBS_HARNESS = $(shell $(PKG) --libs $(PKGS_harness)) $(LIBS_VERIFY)
+LIBS_GATE = $(shell $(PKG) --libs $(PKGS_gate)) $(LIBS_HARNESS)
 LIBS_DAEMON = $(shell $(PKG) --libs $(PKGS_localdaemon)) $(LIBS_BASE) -lpthread
 
 BINARIES = $(BUILD)/countersign $(BUILD)/countersign-verify $(BUILD)/localdaemon $(BUILD)/vm/agent
@@ -96,6 +99,7 @@ $(call lib,records): $(call obj,$(SRC_records)) $(BUILD)/obj/gen/sandbox.pb-c.o
 $(call lib,verify): $(call obj,$(SRC_verify))
 $(call lib,harness): $(call obj,$(SRC_harness))
 $(call lib,replay): $(call obj,$(SRC_replay))
+$(call lib,gate): $(call obj,$(SRC_gate))
 $(call lib,localdaemon): $(call obj,$(SRC_localdaemon))
 $(BUILD)/lib/%.a:
 	@mkdir -p $(@D)
@@ -105,9 +109,10 @@ $(BUILD)/lib/%.a:
 VERIFY_LIBS = $(call lib,verify) $(call lib,records)
 HARNESS_LIBS = $(call lib,harness) $(VERIFY_LIBS)
 REPLAY_LIBS = $(call lib,replay) $(HARNESS_LIBS)
+GATE_LIBS = $(call lib,gate) $(REPLAY_LIBS)
 
-$(BUILD)/countersign: $(call obj,cli/main.c $(SRC_cli)) $(REPLAY_LIBS)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_HARNESS)
+$(BUILD)/countersign: $(call obj,cli/main.c $(SRC_cli)) $(GATE_LIBS)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_GATE)
 $(BUILD)/countersign-verify: $(call obj,cli/verify_main.c $(SRC_cli_verify)) $(VERIFY_LIBS)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VERIFY)
 $(BUILD)/localdaemon: $(call obj,examples/localdaemon/main.c) $(call lib,localdaemon) $(call lib,records)
@@ -120,7 +125,7 @@ include harness/probe/probe.mk
 # ---- tests ---------------------------------------------------------------------------------------
 
 # One Criterion program holds the tests of all folders; ONLY=folder builds a smaller one.
-TEST_FOLDERS = $(if $(ONLY),$(ONLY),records verify harness replay hostile cli localdaemon cartpole alloc)
+TEST_FOLDERS = $(if $(ONLY),$(ONLY),records verify harness replay gate hostile cli localdaemon cartpole alloc)
 TEST_SRC = $(foreach f,$(TEST_FOLDERS),$(wildcard tests/$(f)/*.c)) $(if $(filter alloc cli,$(ONLY)),tests/verify/raw_ledger.c) \
            $(if $(filter hostile,$(ONLY)),tests/harness/session_case.c)
 # A library, so that a program of one folder takes only what its tests use.
@@ -130,19 +135,20 @@ TEST_LIBS_records = $(call lib,records)
 TEST_LIBS_verify = $(VERIFY_LIBS)
 TEST_LIBS_harness = $(HARNESS_LIBS)
 TEST_LIBS_replay = $(REPLAY_LIBS)
+TEST_LIBS_gate = $(GATE_LIBS)
 TEST_LIBS_hostile = $(REPLAY_LIBS)
 TEST_LIBS_cli = $(HARNESS_LIBS)
 TEST_LIBS_localdaemon = $(call lib,localdaemon) $(call lib,records)
 TEST_LIBS_alloc = $(HARNESS_LIBS)
 TEST_LIBS_cartpole = $(call lib,records)
-TEST_LIBS = $(if $(ONLY),$(TEST_LIBS_$(ONLY)),$(call lib,localdaemon) $(REPLAY_LIBS))
+TEST_LIBS = $(if $(ONLY),$(TEST_LIBS_$(ONLY)),$(call lib,localdaemon) $(GATE_LIBS))
 TEST_PROGRAM = $(BUILD)/tests/countersign-tests$(if $(ONLY),-$(ONLY))
 # The programs that the tests of a folder start.
-TEST_NEEDS = $(if $(filter records verify harness hostile alloc,$(ONLY)),,$(BINARIES) cartpole)
+TEST_NEEDS = $(if $(filter records verify harness gate hostile alloc,$(ONLY)),,$(BINARIES) cartpole)
 
 $(TEST_PROGRAM): $(call obj,$(TEST_SRC)) $(TEST_SUPPORT) $(TEST_LIBS)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_HARNESS) $(shell $(PKG) --libs criterion libssl $(PKGS_localdaemon)) -lpthread
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_GATE) $(shell $(PKG) --libs criterion libssl $(PKGS_localdaemon)) -lpthread
 
 # -j1: two cores, and tests that start daemons; each test still runs in a process of its own. Criterion
 # takes no notice of a leak that is reported when such a process ends, so the reports are looked for.
@@ -159,7 +165,7 @@ test: $(TEST_PROGRAM) $(TEST_NEEDS)
 
 # ---- lint ----------------------------------------------------------------------------------------
 
-LINT_SRC = $(SRC_records) $(SRC_verify) $(SRC_harness) $(SRC_replay) $(wildcard cli/*.c) $(wildcard examples/localdaemon/*.c) \
+LINT_SRC = $(SRC_records) $(SRC_verify) $(SRC_harness) $(SRC_replay) $(SRC_gate) $(wildcard cli/*.c) $(wildcard examples/localdaemon/*.c) \
            $(wildcard examples/localdaemon/vm/*.c)
 
 lint: lint-includes lint-cppcheck lint-tidy

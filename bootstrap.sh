@@ -31,7 +31,7 @@ UNSANITIZED='localdaemon_kernel/statements_walls_and_sessions localdaemon_runs/k
     tiers_command/the_table_names_rules_and_what_could_fool_them'
 
 FOR_BUILD='gcc libc6-dev make pkg-config protobuf-c-compiler libprotobuf-c-dev libsodium-dev libssl-dev
-    libjansson-dev libsqlite3-dev libcurl4-openssl-dev libmicrohttpd-dev libseccomp-dev clang lld wasi-libc'
+    libjansson-dev libsqlite3-dev libcurl4-openssl-dev libmicrohttpd-dev libseccomp-dev libgit2-dev libexpat1-dev clang lld wasi-libc'
 FOR_DAEMON='bubblewrap runsc qemu-system-x86 squashfs-tools cpio lz4'
 FOR_TEST='libcriterion-dev openssl sqlite3 procps python3-jsonschema'
 FOR_CI='clang-tidy cppcheck valgrind libc6-dbg python3-venv'

@@ -102,6 +102,7 @@ static const family families[] = {
     {"message-", CS_FAILED, 4},    {"json-", CS_FAILED, 5},    {"envelope-", CS_FAILED, 4},
     {"statement-", CS_FAILED, 4},  {"line-", CS_FAILED, 3},    {"link-", CS_FAILED, 3},
     {"checkpoint-", CS_FAILED, 2}, {"chain-", CS_FAILED, 6},   {"key-", CS_UNCHECKED, 5},
+    {"git-", CS_UNCHECKED, 2},
 };
 
 Test(records_codes, a_family_has_one_class) {

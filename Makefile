@@ -139,7 +139,7 @@ TEST_LIBS_gate = $(GATE_LIBS)
 TEST_LIBS_hostile = $(REPLAY_LIBS)
 TEST_LIBS_cli = $(HARNESS_LIBS)
 TEST_LIBS_localdaemon = $(call lib,localdaemon) $(call lib,records)
-TEST_LIBS_alloc = $(HARNESS_LIBS)
+TEST_LIBS_alloc = $(GATE_LIBS)
 TEST_LIBS_cartpole = $(call lib,records)
 TEST_LIBS = $(if $(ONLY),$(TEST_LIBS_$(ONLY)),$(call lib,localdaemon) $(GATE_LIBS))
 TEST_PROGRAM = $(BUILD)/tests/countersign-tests$(if $(ONLY),-$(ONLY))
@@ -181,8 +181,8 @@ lint-tidy: $(GEN_H)
 
 # ---- bench and memory ----------------------------------------------------------------------------
 
-$(BUILD)/countersign-bench: $(call obj,$(wildcard bench/*.c)) $(HARNESS_LIBS)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_HARNESS)
+$(BUILD)/countersign-bench: $(call obj,$(wildcard bench/*.c)) $(GATE_LIBS)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_GATE)
 
 bench: $(BUILD)/countersign-bench $(BINARIES)
 	$(BUILD)/countersign-bench $(BUILD)

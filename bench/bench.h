@@ -37,6 +37,7 @@ cs_ledger_row bench_row(const cs_bench_run *run); /* borrows */
 
 void bench_hash(cs_bench *bench);
 void bench_verify(cs_bench *bench);
+void bench_gate(cs_bench *bench);
 void bench_append(cs_bench *bench);
 void bench_daemon(cs_bench *bench);
 

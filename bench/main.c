@@ -65,6 +65,7 @@ int main(int argc, char **argv) {
     set_up(&bench);
     bench_hash(&bench);
     bench_verify(&bench);
+    bench_gate(&bench);
     bench_append(&bench);
     bench_daemon(&bench);
     tear_down(&bench);

@@ -14,6 +14,7 @@ static const cs_command commands[] = {
     {"export", "write a ledger's signed entries as a linked bundle", cs_cmd_export},
     {"import", "verify bundles and take them into a ledger", cs_cmd_import},
     {"tiers", "try to refute a daemon's isolation claim", cs_cmd_tiers},
+    {"policy", "read a gate's policy and say its rules in words", cs_cmd_policy},
     {"show", "list the entries of a ledger or bundle, or show one in full", cs_cmd_show},
     {"codes", "list every code with its exit code and meaning", cs_cmd_codes},
 };

@@ -7,17 +7,29 @@
  * A verdict is never empty: each rule of the policy is reported on, and a requirement without a record is a failure.
  *
  * How one requirement is judged:
- *   selected    records of its kind, step and providers. None: CS_CODE_GATE_NOTHING.
+ *   selected    records of its kind, step and providers, with an answer. None: CS_CODE_GATE_NOTHING. A step that is named
+ *               must be the only one of its project: one before it could change the files, one after it the artifacts.
  *   conditions  each selected record is held against every condition: provider, floor, software, sandbox policy, grants,
  *               age, work (steps passed), time-out, truncation, bind, complete, tests. One that fulfils all of them counts.
- *   count       the distinct records that count are at least min_records. If they are fewer, the conditions that the
- *               nearest selected record (the fewest unfulfilled, then the newest) does not fulfil are the failed rules;
- *               `count` itself fails when there are some, but too few.
+ *   count       the distinct records that count are at least min_records. If none does, the conditions that the nearest
+ *               selected record does not fulfil are the failed rules: one with the revision's files before any other, then
+ *               the fewest unfulfilled, then the newest. `count` itself fails when there are some, but too few.
  *   failures    a selected record that is bound to the revision and whose work failed is not hidden by another that
  *               passed: rule `work` fails.
- *   reproduced  among those that count, some work (the same request without its protocol number and floor) has one result digest on at
- *               least so many providers in so many runs; and no two records of the same work have different results.
- *   cross-check no source holds a finding tier-contradicted of the same daemon, provider and policy as a record that counts.
+ *   base        a record counts as the base's run when it fulfils all conditions with the base's files, but for its age
+ *               and its numbers of tests; of several, the one with the most tests is what is compared with.
+ *   reproduced  among those that count, some work (the same request without its protocol number and floor; of a session
+ *               call together with all calls before it) has one result digest on at least so many providers in so many
+ *               runs; and no two records of the same work have different results.
+ *   cross-check no source holds a finding tier-contradicted of the same daemon, provider and policy as a record that
+ *               counts. What is not known of either (the daemon of a bundle's runs) may be the same.
+ *
+ * One cause is refused by one rule, the most specific; what it leaves nothing to judge by is undecided:
+ *   time-out before truncation before work: a run that met its limit has failed and missing steps and artifacts
+ *   work before tests that are missing; in `tests` malformed or missing, then failed, then skipped, then few
+ *   complete before a pattern without a file in the run, when the commit has one
+ *   count before reproduced, and different results before reproduced
+ * A summary in the JUnit file that disagrees with its cases is named, and refuses nothing: the cases are what counts.
  */
 #ifndef CS_GATE_GATE_H
 #define CS_GATE_GATE_H
@@ -84,8 +96,9 @@ typedef struct cs_gate_verdict {
     cs_error err;     /* the first refusal, or why a source could not be read */
     cs_gate_section *sections;
     size_t count; /* requirements + 1 */
-    uint64_t records; /* distinct, of all sources */
+    uint64_t records; /* distinct, of all sources that verified */
     uint64_t refusals;
+    struct cs_gate_evidence *evidence; /* what cs_gate_prove judges again; its own matter */
 } cs_gate_verdict;
 
 typedef struct cs_gate_options {
@@ -117,8 +130,10 @@ typedef struct cs_gate_proof {
     char change[CS_GATE_TEXT]; /* in words: "one byte of src/main.js in the run is another" */
 } cs_gate_proof;
 
-/* Explain (prove false: `refuses` stays false and says nothing) or prove every passed rule of a verdict. *proofs is for free(). CS_FAILED
- * (CS_CODE_INTERNAL) when a change did not refuse its rule. */
+/* Explain (prove false: `refuses` stays false and says nothing) or prove every passed rule of a verdict, with the same
+ * options; some by several changes. A requirement without a record that counts has none to show it on, and is left out.
+ * *proofs is for free(), also when it fails. CS_FAILED (CS_CODE_INTERNAL) when a change did not refuse its rule, or none
+ * is known for it; CS_CODE_NO_MEMORY also when the records that count are too large to be copied (64 MiB together). */
 CS_MUST_CHECK cs_result cs_gate_prove(const cs_gate_options *options, const cs_gate_verdict *verdict, bool prove,
                                       cs_gate_proof **proofs, size_t *count, cs_error *err);
 

@@ -11,21 +11,22 @@
 #include "records/error.h"
 
 #define CS_JUNIT_MAX_BYTES (8u << 20)
-#define CS_JUNIT_MAX_CASES 1000000u
+#define CS_JUNIT_MAX_CASES 200000u
 #define CS_JUNIT_MAX_DEPTH 64u
 
 typedef struct cs_junit {
     uint64_t cases;    /* testcase elements */
-    uint64_t skipped;  /* with a skipped element */
-    uint64_t failed;   /* with a failure or error element */
+    uint64_t skipped;  /* with a skipped element, or with a status that says that they did not run */
+    uint64_t failed;   /* with a failure or error element; one that is skipped too counts here and there */
     uint64_t executed; /* cases without skipped */
-    uint64_t repeated; /* cases whose suite, classname and name were seen before; also counted above */
+    uint64_t repeated; /* cases whose suites, classname and name were seen before; also counted above */
     bool lies;         /* a summarising attribute (tests, failures, errors, skipped) of a suite disagrees with its cases */
     char lie[160];     /* which, when it does; safe to print */
     char first_failed[160]; /* name of the first failed case, escaped; empty: none */
 } cs_junit;
 
-/* CS_CODE_JUNIT_MALFORMED (failed) with the line; bytes that are not well-formed XML or not of this form. */
+/* CS_CODE_JUNIT_MALFORMED (failed) with the line; bytes that are not well-formed XML or not of this form. *out is then
+ * all zeros. */
 CS_MUST_CHECK cs_result cs_junit_read(cs_view xml, cs_junit *out, cs_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* The policy of a gate: what must have run, where, lately, and with which result (docs/FORMAT.md, "Gate policy";
- * docs/schema/policy.schema.json).
+ * docs/schema/policy-file.schema.json).
  *
  * JSON, version 1. Unknown members, duplicate names and anything out of its bounds are refused, so that a rule with a
  * misspelt name is an error and not a rule that is missing. Rules that contradict each other are refused with both.
@@ -7,14 +7,18 @@
 #ifndef CS_GATE_POLICY_H
 #define CS_GATE_POLICY_H
 
+#include "records/sha256.h"
 #include "records/success.h"
 #include "records/tier.h"
 #include "verify/trust.h"
 
-#define CS_POLICY_MAX_BYTES 1048576u
+#define CS_POLICY_MAX_BYTES ((size_t)1024 * 1024)
 #define CS_POLICY_MAX_REQUIREMENTS 32u
 #define CS_POLICY_MAX_LIST 256u
 #define CS_POLICY_MAX_NAME 64u /* of a requirement: [A-Za-z0-9._-] */
+#define CS_POLICY_MAX_TEXT 1024u /* bytes of a provider, software identity or sandbox policy */
+#define CS_POLICY_MAX_NUMBER 1000000u
+#define CS_POLICY_MAX_AGE 315360000u /* seconds: ten years */
 
 /* Texts of a list; all owned by the policy. */
 typedef struct cs_policy_list {
@@ -43,7 +47,7 @@ typedef struct cs_policy_requirement {
     char name[CS_POLICY_MAX_NAME + 1];
     /* which records count */
     cs_policy_kind kind;
-    cs_view step;             /* a project's step of exactly this text; ptr NULL: any */
+    cs_view step;             /* of a project with one step, of exactly this text; ptr NULL: any */
     cs_policy_list providers; /* records of these alone are looked at; empty: of all */
     /* what they must fulfil */
     cs_tier floor;                    /* CS_TIER_UNKNOWN: none stated */
@@ -66,18 +70,22 @@ typedef struct cs_policy {
     size_t requirement_count; /* at least one */
     cs_policy_list protect;   /* patterns of paths that must be unchanged between base and rev */
     cs_digest digest;         /* SHA-256 of the file's bytes */
-    bool needs_rev, needs_base;
+    bool needs_rev;  /* bind, or what needs a base */
+    bool needs_base; /* protect or not_fewer_than_base */
     void *memory; /* what all of it borrows from */
 } cs_policy;
 
 /* CS_CODE_POLICY_MALFORMED (unchecked): with the place ("requirements[0].tests.min_executed"), what was found and what was expected;
  * CS_CODE_POLICY_CONTRADICTS (unchecked): two rules that can't both be fulfilled, with both places; CS_CODE_POLICY_EMPTY
- * (nothing): no requirement, or one without any condition beyond a signature. */
+ * (nothing): no requirement, or one that any signed run that passed would fulfil. A key that is not of its form, or there
+ * twice with different windows, has the code of a trust file (trust.h) and its place; CS_CODE_IO. On failure *out is
+ * empty. */
 CS_MUST_CHECK cs_result cs_policy_parse(cs_view json, cs_policy *out, cs_error *err);
 CS_MUST_CHECK cs_result cs_policy_load(const char *path, cs_policy *out, cs_error *err);
 void cs_policy_free(cs_policy *policy);
 
-/* Every rule in words, one line each, as it will be applied, the defaults that nobody wrote too; safe to print. */
+/* Every rule in words, one line each ("requirement tests: floor: ..."; "policy: protect: ..."), as it will be applied,
+ * the defaults that nobody wrote too; safe to print. Appends to *out. */
 CS_MUST_CHECK cs_result cs_policy_explain(const cs_policy *policy, cs_buf *out, cs_error *err);
 
 #endif

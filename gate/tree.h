@@ -1,7 +1,8 @@
 /* Commits of a git repository, read through libgit2 (docs/FORMAT.md, "Gate policy").
  *
- * Nothing in a repository is run: no hook, no filter, no attribute, no configuration outside of it, no network. What is
- * compared are the bytes of blobs, as git stores them.
+ * Nothing in a repository is run: no hook, no filter, no attribute, no configuration of the user or the system, no
+ * network; replacements of objects (refs/replace) are not followed. What is compared are the bytes of blobs, as git
+ * stores them. Every object that is read is held against its id.
  */
 #ifndef CS_GATE_TREE_H
 #define CS_GATE_TREE_H
@@ -10,7 +11,11 @@
 #include "records/error.h"
 
 #define CS_TREE_MAX_FILES 200000u
+#define CS_TREE_MAX_FOLDERS 200000u
+#define CS_TREE_MAX_DEPTH 128u /* folders above a file */
 #define CS_TREE_MAX_PATH 4096u
+#define CS_TREE_MAX_PATHS (64u << 20) /* bytes of all paths */
+#define CS_TREE_MAX_REVISION 512u
 #define CS_TREE_OID_HEX 64u /* SHA-1 repositories use 40 of them */
 
 typedef enum cs_tree_kind { CS_TREE_FILE, CS_TREE_EXECUTABLE, CS_TREE_SYMLINK, CS_TREE_SUBMODULE } cs_tree_kind;
@@ -35,10 +40,12 @@ typedef struct cs_tree {
     char commit[CS_TREE_OID_HEX + 1];
     cs_tree_file *files;
     size_t count;
+    char *paths; /* what the files borrow from */
 } cs_tree;
 
 /* Resolve `rev` (a branch, tag, id, HEAD~2 ...) to a commit, and list it. CS_CODE_GIT_REVISION (unchecked): there is no
- * such revision, or it is no commit; CS_CODE_GIT_UNREADABLE: an object is missing or damaged, or a bound is passed. */
+ * such revision, or it is no commit; CS_CODE_GIT_UNREADABLE: an object is missing or damaged, a bound is passed, or a
+ * folder holds what git would not check out (a name twice, with a slash, ".", ".." or ".git"). */
 CS_MUST_CHECK cs_result cs_tree_read(cs_repo *repo, const char *rev, cs_tree *out, cs_error *err);
 void cs_tree_free(cs_tree *tree);
 

@@ -313,6 +313,8 @@ static const code_row rows[CS_CODE_COUNT] = {
                                      "too few providers or runs gave the same result"},
     [CS_CODE_GATE_RESULT_DIFFERS] = {"gate-result-differs", CS_FAILED, "the same work gave different results"},
     [CS_CODE_GATE_CONTRADICTED] = {"gate-contradicted", CS_FAILED, "the claimed tier was contradicted"},
+    /* what a reviewer compares */
+    [CS_CODE_ENTRIES_DIFFER] = {"entries-differ", CS_FAILED, "two entries differ in what was compared"},
 };
 
 static const code_row *row_of(cs_code code) {

@@ -201,6 +201,8 @@ typedef enum cs_code {
     CS_CODE_GATE_NOT_REPRODUCED,
     CS_CODE_GATE_RESULT_DIFFERS,
     CS_CODE_GATE_CONTRADICTED,
+    /* what a reviewer compares */
+    CS_CODE_ENTRIES_DIFFER,
 
     CS_CODE_COUNT /* how many; not a code */
 } cs_code;

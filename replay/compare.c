@@ -48,22 +48,25 @@ static void excerpt(cs_view value, size_t offset, char *out) {
     cs_escape_short(cs_view_bytes(len > 0 ? value.ptr + begin : NULL, len), out, CS_EXCERPT);
 }
 
-static bool bytes_differ(cs_difference *out, const char *field, const ProtobufCBinaryData *a,
-                         const ProtobufCBinaryData *b) {
-    cs_view left = cs_bytes_view(a);
-    cs_view right = cs_bytes_view(b);
-    if (cs_view_equal(left, right)) return false;
-    size_t shorter = left.len < right.len ? left.len : right.len;
+void cs_compare_bytes(cs_view a, cs_view b, cs_difference *out) {
+    *out = (cs_difference){.differs = !cs_view_equal(a, b)};
+    if (!out->differs) return;
+    size_t shorter = a.len < b.len ? a.len : b.len;
     size_t offset = 0;
-    while (offset < shorter && left.ptr[offset] == right.ptr[offset])
+    while (offset < shorter && a.ptr[offset] == b.ptr[offset])
         offset++;
     out->has_offset = true;
     out->offset = offset;
-    out->length_a = left.len;
-    out->length_b = right.len;
-    excerpt(left, offset, out->excerpt_a);
-    excerpt(right, offset, out->excerpt_b);
-    return found(out, "%s", field);
+    out->length_a = a.len;
+    out->length_b = b.len;
+    excerpt(a, offset, out->excerpt_a);
+    excerpt(b, offset, out->excerpt_b);
+}
+
+static bool bytes_differ(cs_difference *out, const char *field, const ProtobufCBinaryData *a,
+                         const ProtobufCBinaryData *b) {
+    cs_compare_bytes(cs_bytes_view(a), cs_bytes_view(b), out);
+    return out->differs && found(out, "%s", field);
 }
 
 static bool number_differs(cs_difference *out, const char *field, int64_t a, int64_t b) {

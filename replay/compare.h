@@ -21,4 +21,7 @@ typedef struct cs_difference {
 /* Compare what the result digest covers, and only that. `differs` is true exactly when the digests differ. */
 void cs_compare_results(const cs_run_response *a, const cs_run_response *b, cs_difference *out);
 
+/* The same of two byte fields: offset, lengths and excerpts; `field` stays empty. */
+void cs_compare_bytes(cs_view a, cs_view b, cs_difference *out);
+
 #endif

@@ -6,6 +6,7 @@
 #include "records/time.h"
 #include "verify/file.h"
 #include "verify/trust.h"
+#include "verify/trust_keys.h"
 
 #define TIME_FORM "a moment in UTC as \"2026-11-29T00:00:00Z\", with at most three decimals of a second"
 
@@ -100,7 +101,7 @@ static void name_key(size_t index, const json_t *object, cs_error *err) {
 
 /* ---- the file ----------------------------------------------------------------------------------- */
 
-static cs_result add_keys(json_t *keys, cs_trust *trust, cs_error *err) {
+cs_result cs_trust_read_keys(json_t *keys, cs_trust *trust, cs_error *err) {
     if (!json_is_array(keys) || json_array_size(keys) == 0)
         return malformed(err, "there are no \"keys\"", "an array with at least one key");
     if (json_array_size(keys) > CS_MAX_TRUSTED_KEYS)
@@ -125,7 +126,7 @@ static cs_result read_file(json_t *file, cs_trust *trust, cs_error *err) {
     const json_t *version = json_object_get(file, "version");
     if (!json_is_integer(version) || json_integer_value(version) != 1)
         return malformed(err, "the \"version\" of the trust file is none that is known here", "1");
-    return add_keys(json_object_get(file, "keys"), trust, err);
+    return cs_trust_read_keys(json_object_get(file, "keys"), trust, err);
 }
 
 cs_result cs_trust_parse(cs_view json, cs_trust *trust, cs_error *err) {

@@ -217,12 +217,17 @@ static void note_head(walk *w, cs_view digest) {
     if (w->options->expect_head != NULL && cs_view_is(digest, w->options->expect_head)) w->head_seen = true;
 }
 
+static cs_result accept_unsigned(walk *w, const cs_entry *entry, cs_error *err) {
+    w->summary->findings++;
+    if (w->options->on_unsigned == NULL) return CS_OK;
+    cs_result result = w->options->on_unsigned(w->options->user, entry, err);
+    w->stopped = result != CS_OK;
+    return result;
+}
+
 static cs_result check_entry(walk *w, const cs_entry *entry, cs_error *err) {
     if (entry->row != NULL) note_head(w, entry->row->row_sha256);
-    if (entry->finding) {
-        w->summary->findings++;
-        return CS_OK;
-    }
+    if (entry->finding) return accept_unsigned(w, entry, err);
     cs_exchange exchange = {.enveloped = false};
     cs_result result = check_parts(w, entry, &exchange, err);
     if (entry->row == NULL) note_head(w, cs_digest_view(&w->lines.before));

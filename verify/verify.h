@@ -52,6 +52,9 @@ typedef struct cs_verify_options {
     cs_result (*on_run)(void *user, const cs_verified_run *run, cs_error *err);
     /* As on_run, and before it. May be NULL. */
     cs_result (*on_entry)(void *user, const cs_verified_entry *entry, cs_error *err);
+    /* An unsigned finding of a ledger, whose row is whole: borrowed, and no more than what someone wrote there. Else as
+     * on_run. May be NULL. */
+    cs_result (*on_unsigned)(void *user, const cs_entry *entry, cs_error *err);
     /* A head known from elsewhere, 64 lowercase hex digits: the source must hold the line or row of this digest
      * (CS_CODE_HEAD_MISSING), so that nothing up to it was cut off or replaced. A bundle whose lines are not linked holds
      * no head: the digest of one line would say nothing about the others. NULL: none. */

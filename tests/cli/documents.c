@@ -65,14 +65,20 @@ void documents_take(documents *d, cli_case *c, const char *name, int exit, const
     d->exits[c->end.status] = true; /* cli_json saw to it that it is 0 to 6 */
 }
 
-int documents_validate(documents *d, const char *schemas) {
+static int validate(documents *d, const char *schemas, const char *name) {
     const char *python = find_python();
     cr_assert_not_null(python);
     exec_free(&d->end);
-    exec_run(NULL,
-             (const char *const[]){python, VALIDATOR, schemas != NULL ? schemas : documents_schemas(), d->folder, NULL},
-             &d->end);
+    exec_run(NULL, (const char *const[]){python, VALIDATOR, schemas, d->folder, name, NULL}, &d->end);
     return d->end.status;
+}
+
+int documents_validate(documents *d, const char *schemas) {
+    return validate(d, schemas != NULL ? schemas : documents_schemas(), NULL);
+}
+
+int documents_validate_as(documents *d, const char *name) {
+    return validate(d, documents_schemas(), name);
 }
 
 void documents_expect_valid(documents *d, const char *schemas) {

@@ -27,6 +27,8 @@ const char *documents_path(const documents *d, const char *name);
 
 /* Run validate.py with the schemas of a folder (NULL: docs/schema). Its exit status. */
 int documents_validate(documents *d, const char *schemas);
+/* The same with one schema of docs/schema for all of them. */
+int documents_validate_as(documents *d, const char *name);
 void documents_expect_valid(documents *d, const char *schemas);
 
 /* One change of a good document, and the place and rule that must then be named. */

@@ -12,6 +12,7 @@ void scene_verify(documents *d); /* bundles */
 void scene_expected(documents *d);
 void scene_show(documents *d);   /* bundles */
 void scene_ledger(documents *d); /* import, export, and the ledger between them */
+void scene_policy(documents *d);
 
 /* With scripted daemons (scenes_daemon.c). */
 void scene_run(documents *d);

@@ -1,5 +1,9 @@
 #include "tests/cli/scenes.h"
 
+#include <stdlib.h>
+
+#include "tests/support/policy_case.h"
+
 #define HOSTILE "line\n\x1b[2J\x07 \xe2\x80\xae\xff\xfe end"
 
 /* ---- command lines ---------------------------------------------------------------------------- */
@@ -56,6 +60,40 @@ void scene_digest(documents *d) {
     documents_take(d, &c, "digest-invalid", 3, "request-invalid", ARGS("digest", "one\xff.json", "invalid.json"));
     documents_take(d, &c, "digest-missing", 5, "io", ARGS("digest", "missing.json"));
     documents_take(d, &c, "digest-nothing", 6, "nothing-to-check", ARGS("digest", "--calls", "empty.jsonl"));
+    cli_end(&c);
+}
+
+/* ---- policies ---------------------------------------------------------------------------------- */
+
+static void write_policy(cli_case *c, const char *file, const char *change) {
+    char *text = NULL;
+    for (size_t i = 0; change != NULL && i < policy_change_count; i++)
+        if (strcmp(policy_changes[i].name, change) == 0) text = policy_case_text(&policy_changes[i]);
+    if (change == NULL) text = policy_case_text(NULL);
+    cr_assert_not_null(text, "%s", change);
+    cli_write_text(c, file, text);
+    free(text);
+}
+
+void scene_policy(documents *d) {
+    cli_case c;
+    cli_begin(&c);
+    write_policy(&c, "good.json", NULL);
+    write_policy(&c, "hostile\xff.json", "step-odd");
+    write_policy(&c, "no-revision.json", "requirements-32");
+    write_policy(&c, "malformed.json", "member-odd");
+    write_policy(&c, "contradicts.json", "reproduced-runs-fewer");
+    write_policy(&c, "key.json", "key-weak");
+    write_policy(&c, "empty.json", "requirements-none");
+    documents_take(d, &c, "policy-good", 0, "ok", ARGS("policy", "check", "good.json"));
+    documents_take(d, &c, "policy-hostile", 0, "ok", ARGS("policy", "check", "hostile\xff.json"));
+    documents_take(d, &c, "policy-no-revision", 0, "ok", ARGS("policy", "check", "no-revision.json"));
+    documents_take(d, &c, "policy-malformed", 5, "policy-malformed", ARGS("policy", "check", "malformed.json"));
+    documents_take(d, &c, "policy-contradicts", 5, "policy-contradicts", ARGS("policy", "check", "contradicts.json"));
+    documents_take(d, &c, "policy-key", 5, "key-weak", ARGS("policy", "check", "key.json"));
+    documents_take(d, &c, "policy-empty", 6, "policy-empty", ARGS("policy", "check", "empty.json"));
+    documents_take(d, &c, "policy-missing", 5, "io", ARGS("policy", "check", "missing\xff.json"));
+    documents_take(d, &c, "policy-usage", 2, "usage", ARGS("policy", "frobnicate\xff", "good.json"));
     cli_end(&c);
 }
 

@@ -14,6 +14,7 @@ static void play_all(documents *d) {
     scene_expected(d);
     scene_show(d);
     scene_ledger(d);
+    scene_policy(d);
     scene_run(d);
     scene_session(d);
     scene_replay(d);
@@ -104,7 +105,7 @@ Test(json_schema, every_command_has_a_schema_and_every_schema_a_command) {
     }
     cr_expect_gt(i, 5);
     expect_schema_of("countersign", "");
-    cr_expect_eq(count_schemas(), i + 2, "besides these there is common.schema.json, and nothing else");
+    cr_expect_eq(count_schemas(), i + 3, "besides these there are common and policy-file, and nothing else");
     cli_end(&c);
 }
 
@@ -196,6 +197,13 @@ static const documents_twin twins[] = {
      "$.rows[0].daemons[0].failure [false]"},
     {"replay-different", "differs-nowhere", "", "entry", NULL, "$ [required]"},
     {"replay-reproduced", "entry-of-no-difference", "", "entry", "1", "$.entry [false]"},
+    {"policy-good", "policy-without-rules", "", "lines", NULL, "$ [required]"},
+    {"policy-good", "policy-of-no-rule", "", "lines", "[]", "$.lines [minItems]"},
+    {"policy-good", "rule-of-nothing", "", "lines", "[\"all is well\"]", "$.lines[0] [pattern]"},
+    {"policy-good", "policy-digest-short", "", "policy", "\"ab\"", "$.policy [pattern]"},
+    {"policy-good", "requirement-twice", "", "requirements", "[\"a\",\"a\"]", "$.requirements [uniqueItems]"},
+    {"policy-good", "base-without-revision", "", "needs_rev", "false", "$.needs_rev [const]"},
+    {"policy-malformed", "rules-of-a-failure", "", "lines", "[\"policy: file: x\"]", "$ [anyOf]"},
     {"no-memory", "passed-with-nothing", "", "message", "\"the rest is not here\"", "$ [anyOf]"},
 };
 

@@ -39,7 +39,7 @@ Test(man, every_code_stands_in_the_page_with_its_exit) {
 
 Test(man, every_option_stands_in_the_page) {
     static const char *const commands[] = {"keygen", "run",    "session", "verify", "digest", "replay",
-                                           "export", "import", "tiers",   "show",   "codes"};
+                                           "export", "import", "tiers",   "policy", "show",   "codes"};
     cli_case c;
     cli_begin(&c);
     char *page = read_page();

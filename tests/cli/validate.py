@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Validate JSON documents of countersign by their schemas (docs/JSON.md).
 
-usage: validate.py SCHEMAS DOCUMENTS
+usage: validate.py SCHEMAS DOCUMENTS [NAME]
 
 SCHEMAS is a folder of *.schema.json, each of which must itself be a valid schema. Every *.json file in the
-folder DOCUMENTS is validated by the schema of the command that its member "command" names.
+folder DOCUMENTS is validated by the schema of the command that its member "command" names; with NAME, by
+NAME.schema.json.
 
 One line for each failure: FILE: PLACE [KEYWORD]: what is wrong.
 Exit 0: all are valid. 1: something is not, or there is no document. 2: wrong command line. 77: jsonschema is
@@ -84,13 +85,14 @@ def short(text):
     return text if len(text) <= SHOWN else text[: SHOWN // 2] + " ... " + text[-SHOWN // 2 :]
 
 
-def failures(path, validators):
+def failures(path, validators, name):
     """The lines about one document."""
     try:
         document = read(path)
     except Wrong as wrong:
         return [str(wrong)]
     command = document.get("command") if isinstance(document, dict) else None
+    command = name if name is not None else command
     validator = validators.get(WITHOUT_COMMAND if command == "" else command)
     if validator is None:
         return [f"$.command [schema]: there is no schema for the command {command!r}"]
@@ -98,7 +100,7 @@ def failures(path, validators):
     return [f"{e.json_path} [{e.validator or 'false'}]: {short(e.message)}" for e in validator.iter_errors(document)]
 
 
-def main(schema_folder, document_folder):
+def main(schema_folder, document_folder, name=None):
     bad = 0
     by_id = {}
     for path in sorted(Path(schema_folder).glob("*" + ENDING)):
@@ -114,7 +116,7 @@ def main(schema_folder, document_folder):
     }
     documents = sorted(Path(document_folder).glob("*.json"))
     for path in documents:
-        lines = failures(path, validators)
+        lines = failures(path, validators, name)
         bad += bool(lines)
         for line in lines:
             print(f"{path.name}: {line}")
@@ -123,8 +125,8 @@ def main(schema_folder, document_folder):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         print(__doc__, file=sys.stderr)
         sys.exit(2)
     warnings.simplefilter("ignore", DeprecationWarning)
-    sys.exit(main(sys.argv[1], sys.argv[2]))
+    sys.exit(main(*sys.argv[1:]))

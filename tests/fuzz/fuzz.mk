@@ -11,11 +11,11 @@ FUZZ = $(BUILD)/fuzz
 FUZZ_CC = clang
 FUZZ_SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZ_CFLAGS = -std=c17 -O1 -g -fno-omit-frame-pointer $(WARN) $(if $(filter 1,$(WERROR)),-Werror) -MMD -MP $(FUZZ_SANITIZE)
-FUZZ_LIBS = $(LIBS_HARNESS)
+FUZZ_LIBS = $(LIBS_GATE)
 
 FUZZ_TARGETS = $(if $(TARGET),$(TARGET),$(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c)))
-FUZZ_PARTS = $(SRC_records) $(SRC_verify) $(SRC_harness) $(addprefix tests/fuzz/,fuzz.c genuine.c walk.c) \
-             $(addprefix tests/support/,canon.c folder.c forge.c imported.c sample.c) tests/verify/raw_ledger.c
+FUZZ_PARTS = $(SRC_records) $(SRC_verify) $(SRC_harness) $(SRC_gate) $(addprefix tests/fuzz/,fuzz.c genuine.c walk.c) \
+             $(addprefix tests/support/,canon.c folder.c forge.c imported.c policy_case.c sample.c) tests/verify/raw_ledger.c
 
 $(FUZZ)/obj/%.o: %.c | $(GEN_H)
 	@mkdir -p $(@D)

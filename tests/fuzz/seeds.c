@@ -16,6 +16,7 @@
 #include "tests/support/canon.h"
 #include "tests/support/folder.h"
 #include "tests/support/imported.h"
+#include "tests/support/policy_case.h"
 #include "tests/support/sample.h"
 #include "tests/verify/raw_ledger.h"
 
@@ -396,6 +397,14 @@ static void put_trust(void) {
     }
 }
 
+static void put_policies(void) {
+    for (size_t i = 0; i < policy_change_count; i++) {
+        char *text = policy_case_text(&policy_changes[i]);
+        put_text("policy", text);
+        free(text);
+    }
+}
+
 static void put_expected(void) {
     const char *one = forge_sha256("1", 1);
     const char *two = forge_sha256("2", 1);
@@ -431,6 +440,29 @@ static void put_probe(void) {
                       "\"landlock_abi\":-38,\"hypervisor\":\"TCGTCGTCGTCG\",\"processes\":[1,2,65535]}");
 }
 
+static void put_globs(void) {
+    static const char *const globs[] = {
+        "a/**/b*.[!a-c]?\na/x/y/bb.dd", "**/*.js\nsrc/main.js", "src/**\nsrc/a/b", "\\*[\\]-]\n*]",
+        "a*a*a*b\naaaaaaaaab",          "**/a/**/a/b\na/a/a/b",
+    };
+    for (size_t i = 0; i < sizeof globs / sizeof *globs; i++)
+        put_text("glob", globs[i]);
+}
+
+static void put_junit(void) {
+    put_text("junit",
+             "<?xml version=\"1.0\" encoding=\"utf-8\"?><testsuites tests=\"3\"><testsuite name=\"s\" tests=\"2\" "
+             "failures=\"1\" errors=\"0\" skipped=\"1\" disabled=\"0\"><testcase classname=\"c\" name=\"a\">"
+             "<failure message=\"m\">&lt;x&gt;</failure></testcase><testcase name=\"b\"><skipped/></testcase>"
+             "</testsuite><testcase name=\"c\" status=\"notrun\"/></testsuites>");
+    put_text("junit",
+             "<testsuite tests=\"1\"><properties><property name=\"p\" value=\"&#10;\"/></properties>"
+             "<testsuite name=\"t\"><testcase name=\"a\"><error/><system-out><![CDATA[<failure/>]]></system-out>"
+             "</testcase></testsuite></testsuite>");
+    put_text("junit",
+             "<!DOCTYPE testsuite [<!ENTITY a \"b\">]><testsuite name=\"&a;\"><testcase name=\"a\"/></testsuite>");
+}
+
 int main(int argc, char **argv) {
     if (argc != 2) return 2;
     root = argv[1];
@@ -446,8 +478,11 @@ int main(int argc, char **argv) {
     put_keys();
     put_answers();
     put_trust();
+    put_policies();
     put_expected();
     put_small();
     put_probe();
+    put_globs();
+    put_junit();
     return 0;
 }

@@ -1,0 +1,250 @@
+/* How a verdict is made, in three steps that are apart so that a proof can take each again with something changed:
+ * facts are taken from what was verified, the conditions of one record are pure functions over facts, and the
+ * conclusion is a pure function over what was tallied of all records. Only for gate/judge*.c, gate/prove*.c and tests.
+ */
+#ifndef CS_GATE_JUDGE_INTERNAL_H
+#define CS_GATE_JUDGE_INTERNAL_H
+
+#include "gate/gate.h"
+
+/* ---- the setting: what records are held against -------------------------------------------------------- */
+
+/* What the rules look at of one record. Borrows. */
+typedef struct cs_gate_facts {
+    const cs_run_request *request;
+    const cs_run_response *response;
+    const cs_run_record *record;
+} cs_gate_facts;
+
+/* The files of a commit that the complete binds of one requirement match: places in its tree, in order. */
+typedef struct cs_gate_scope {
+    size_t *files;
+    size_t count;
+} cs_gate_scope;
+
+/* One of the two commits, as the conditions need it. */
+typedef struct cs_gate_commit {
+    const cs_tree *tree;   /* NULL: none */
+    cs_gate_scope *scopes; /* one of each requirement */
+    uint32_t *marks;       /* one of each file: the round in which it was last seen; behind them the newest round */
+} cs_gate_commit;
+
+typedef struct cs_gate_setting cs_gate_setting;
+
+/* What one record measured. */
+typedef struct cs_gate_measured {
+    bool tests; /* test cases were read */
+    uint64_t executed;
+} cs_gate_measured;
+
+/* One question to one record: everything a condition may look at. */
+typedef struct cs_gate_question {
+    const cs_gate_setting *setting;
+    const cs_policy_requirement *requirement;
+    const cs_gate_scope *scope;
+    const cs_gate_commit *commit;
+    const cs_gate_facts *facts;
+    const cs_gate_finding *findings; /* of the conditions before this one */
+    cs_gate_measured *measured;
+} cs_gate_question;
+
+/* Fills state, code and observed of *out, which comes in as not asked. Fails with class CS_UNCHECKED only. */
+typedef cs_result (*cs_gate_condition)(const cs_gate_question *question, cs_gate_finding *out, cs_error *err);
+
+/* The conditions of one record, in their order; their rules are CS_GATE_PROVIDER and those after it. */
+#define CS_GATE_CONDITIONS ((size_t)CS_GATE_TESTS - CS_GATE_PROVIDER + 1)
+extern const cs_gate_condition cs_gate_conditions[CS_GATE_CONDITIONS];
+
+struct cs_gate_setting {
+    const cs_policy *policy;
+    const cs_gate_condition *conditions; /* CS_GATE_CONDITIONS of them; a test plants a weak one here */
+    cs_gate_commit rev;
+    cs_gate_commit base;
+    int64_t now_ms;
+    int64_t skew_ms;
+};
+
+/* The policy and the commits. CS_CODE_USAGE when one is missing that the policy needs. End with the free function, also
+ * on failure. */
+CS_MUST_CHECK cs_result cs_gate_setting_make(const cs_gate_options *options, cs_gate_setting *out, cs_error *err);
+void cs_gate_setting_free(cs_gate_setting *setting);
+
+/* ---- one record ----------------------------------------------------------------------------------------- */
+
+/* Is it one that the requirement is about? */
+bool cs_gate_selects(const cs_policy_requirement *requirement, const cs_gate_facts *facts);
+
+#define CS_GATE_BIT(rule) (1u << (unsigned)(rule))
+
+/* Hold a record against every condition of requirement `index`, with its files bound to `commit`. Fills the findings of
+ * the conditions' rules, and *unfulfilled with the bits of those that are refused or undecided. CS_UNCHECKED only. */
+CS_MUST_CHECK cs_result cs_gate_hold(const cs_gate_setting *setting, size_t index, const cs_gate_commit *commit,
+                                     const cs_gate_facts *facts, cs_gate_finding findings[CS_GATE_RULES],
+                                     uint32_t *unfulfilled, cs_gate_measured *measured, cs_error *err);
+
+cs_result cs_gate_hold_work(const cs_gate_question *question, cs_gate_finding *out, cs_error *err);
+cs_result cs_gate_hold_time_out(const cs_gate_question *question, cs_gate_finding *out, cs_error *err);
+cs_result cs_gate_hold_truncation(const cs_gate_question *question, cs_gate_finding *out, cs_error *err);
+cs_result cs_gate_hold_bind(const cs_gate_question *question, cs_gate_finding *out, cs_error *err);
+cs_result cs_gate_hold_complete(const cs_gate_question *question, cs_gate_finding *out, cs_error *err);
+cs_result cs_gate_hold_tests(const cs_gate_question *question, cs_gate_finding *out, cs_error *err);
+
+bool cs_gate_timed_out(const cs_run_response *response);
+bool cs_gate_lost_artifacts(const cs_run_response *response); /* artifacts were cut or left out */
+bool cs_gate_list_has(const cs_policy_list *list, cs_view text);
+bool cs_gate_list_matches(const cs_policy_list *patterns, cs_view path);
+bool cs_gate_bind_is_complete(const cs_policy_requirement *requirement);
+
+/* The files that a request brings: of a project or a cell; none of any other. */
+typedef struct cs_gate_files {
+    Plimsoll__V1__ProjectFile *const *items;
+    size_t count;
+} cs_gate_files;
+cs_gate_files cs_gate_files_of(const cs_run_request *request);
+
+/* ---- all records ----------------------------------------------------------------------------------------- */
+
+/* What is kept of a record that counts. Texts are places in the list of names. */
+typedef struct cs_gate_kept {
+    uint8_t record[CS_SHA256_BYTES];
+    uint8_t work[CS_SHA256_BYTES];   /* when it is to be reproduced: the request without protocol number and floor */
+    uint8_t result[CS_SHA256_BYTES]; /* likewise */
+    uint32_t provider;
+    uint32_t policy;
+    uint32_t daemon; /* 0: not known, as in a bundle */
+    uint32_t source;
+    uint64_t entry;
+    uint64_t executed;
+} cs_gate_kept;
+
+/* A daemon whose tier was contradicted; 0: not known, so that it may be any. */
+typedef struct cs_gate_contradiction {
+    uint32_t daemon;
+    uint32_t provider;
+    uint32_t policy;
+    uint32_t source;
+    uint64_t entry;
+} cs_gate_contradiction;
+
+typedef struct cs_gate_place {
+    bool set;
+    uint32_t source;
+    uint64_t entry;
+} cs_gate_place;
+
+/* What came together for one requirement. */
+typedef struct cs_gate_tally {
+    uint64_t selected;   /* distinct; known when all sources were read */
+    uint64_t duplicates; /* how often a record that counts was there again */
+    cs_gate_kept *kept;
+    size_t count;
+    size_t room;
+    /* The first record that counts, with copies of its messages where there was room for them. */
+    cs_gate_place witness;
+    cs_gate_finding witness_findings[CS_GATE_RULES];
+    cs_run_request *request;
+    cs_run_response *response;
+    /* Of those that do not count, the nearest. */
+    cs_gate_place near;
+    uint32_t near_unfulfilled;
+    int64_t near_ended_ms;
+    cs_gate_finding near_findings[CS_GATE_RULES];
+    /* The first that is bound to the revision and failed. */
+    cs_gate_place failed;
+    cs_gate_finding failed_finding;
+    /* The run of the base with the most tests. */
+    cs_gate_place base;
+    uint64_t base_executed;
+} cs_gate_tally;
+
+/* One distinct record, for counting what was read and what was selected. */
+typedef struct cs_gate_seen {
+    uint8_t record[CS_SHA256_BYTES];
+    uint32_t selected; /* bits of requirements */
+} cs_gate_seen;
+
+/* A session that is still open in the source that is being read: what its calls so far amount to. */
+typedef struct cs_gate_chain {
+    cs_digest session;
+    uint8_t work[CS_SHA256_BYTES];
+} cs_gate_chain;
+
+typedef struct cs_gate_evidence {
+    char **names;
+    size_t name_count;
+    cs_gate_tally *tallies; /* one of each requirement */
+    size_t tally_count;
+    cs_gate_contradiction *contradictions;
+    size_t contradiction_count;
+    cs_gate_seen *seen;
+    size_t seen_count;
+    size_t seen_room;
+    cs_gate_chain *chains;
+    size_t chain_count;
+    size_t chain_room;
+    size_t copied; /* bytes of messages that are copied */
+    bool too_large; /* a witness was too large to be copied */
+} cs_gate_evidence;
+
+void cs_gate_evidence_free(cs_gate_evidence *evidence);
+
+/* Read one source into the evidence; when it fails, nothing of it stays. The error says where. */
+CS_MUST_CHECK cs_result cs_gate_read_source(const cs_gate_options *options, const cs_gate_setting *setting,
+                                            cs_gate_evidence *evidence, size_t source, uint64_t bytes_before,
+                                            uint64_t bytes_total, cs_error *err);
+/* What one verified run adds. */
+CS_MUST_CHECK cs_result cs_gate_tally_run(const cs_gate_setting *setting, cs_gate_evidence *evidence, uint32_t source,
+                                          cs_view daemon, const cs_verified_run *run, cs_error *err);
+/* What a finding of a ledger adds: whether a tier was contradicted. */
+CS_MUST_CHECK cs_result cs_gate_tally_finding(cs_gate_evidence *evidence, uint32_t source, const cs_entry *entry,
+                                              cs_error *err);
+void cs_gate_chain_close(cs_gate_evidence *evidence, const cs_digest *session);
+
+/* When everything was read: the same record counts once. */
+void cs_gate_settle(cs_gate_evidence *evidence, uint64_t *records);
+
+/* The work of a record and its result, as they are compared. */
+CS_MUST_CHECK cs_result cs_gate_work_of(cs_gate_evidence *evidence, const cs_verified_run *run,
+                                        uint8_t out[CS_SHA256_BYTES], cs_error *err);
+
+/* ---- the conclusion ---------------------------------------------------------------------------------------- */
+
+/* What comes of one requirement. Pure. */
+void cs_gate_conclude(const cs_gate_options *options, const cs_gate_setting *setting, size_t index,
+                      const cs_gate_tally *tally, const cs_gate_evidence *evidence, cs_gate_section *out);
+void cs_gate_judge_count(const cs_policy_requirement *requirement, const cs_gate_tally *tally, cs_gate_finding *out);
+void cs_gate_judge_of_base(const cs_policy_requirement *requirement, const cs_gate_tally *tally, cs_gate_finding *out);
+/* Both rules about results, since one excuses the other. */
+CS_MUST_CHECK bool cs_gate_judge_results(const cs_policy_requirement *requirement, const cs_gate_tally *tally,
+                                         cs_gate_finding *reproduced, cs_gate_finding *same);
+void cs_gate_judge_cross_check(const cs_gate_tally *tally, const cs_gate_evidence *evidence, cs_gate_finding *out);
+/* What comes of the policy as a whole. */
+void cs_gate_judge_protect(const cs_policy *policy, const cs_tree *rev, const cs_tree *base, cs_gate_finding *out);
+void cs_gate_conclude_policy(const cs_gate_setting *setting, cs_gate_section *out);
+
+/* What the policy asks of this rule, in words. */
+void cs_gate_want(const cs_policy_requirement *requirement, cs_gate_finding *out);
+
+/* ---- findings ----------------------------------------------------------------------------------------------- */
+
+/* Set state, code and `observed`. What the arguments hold must be safe to print. */
+void cs_gate_pass(cs_gate_finding *out, const char *fmt, ...) CS_PRINTF(2, 3);
+void cs_gate_refuse(cs_gate_finding *out, cs_code code, const char *fmt, ...) CS_PRINTF(3, 4);
+void cs_gate_leave(cs_gate_finding *out, const char *fmt, ...) CS_PRINTF(2, 3);
+/* Add to `observed`. */
+void cs_gate_also(cs_gate_finding *out, const char *fmt, ...) CS_PRINTF(2, 3);
+
+/* A short text made safe to print, for the arguments of those. */
+typedef struct cs_gate_shown {
+    char text[96];
+} cs_gate_shown;
+cs_gate_shown cs_gate_show(cs_view bytes);
+
+/* ---- the proof ------------------------------------------------------------------------------------------------ */
+
+/* As cs_gate_prove, with this setting. */
+CS_MUST_CHECK cs_result cs_gate_prove_with(const cs_gate_options *options, const cs_gate_setting *setting,
+                                           const cs_gate_verdict *verdict, bool prove, cs_gate_proof **proofs,
+                                           size_t *count, cs_error *err);
+
+#endif

@@ -1,0 +1,195 @@
+/* What a finding says. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gate/judge_internal.h"
+#include "records/text.h"
+
+static const char *const words[CS_GATE_RULES] = {
+    [CS_GATE_SELECTED] = "selected",
+    [CS_GATE_PROVIDER] = "provider",
+    [CS_GATE_FLOOR] = "floor",
+    [CS_GATE_SOFTWARE] = "software",
+    [CS_GATE_SANDBOX_POLICY] = "sandbox-policy",
+    [CS_GATE_GRANTS] = "grants",
+    [CS_GATE_AGE] = "age",
+    [CS_GATE_WORK] = "work",
+    [CS_GATE_TIME_OUT] = "time-out",
+    [CS_GATE_TRUNCATION] = "truncation",
+    [CS_GATE_BIND] = "bind",
+    [CS_GATE_COMPLETE] = "complete",
+    [CS_GATE_TESTS] = "tests",
+    [CS_GATE_TESTS_OF_BASE] = "tests-of-base",
+    [CS_GATE_COUNT] = "count",
+    [CS_GATE_REPRODUCED] = "reproduced",
+    [CS_GATE_SAME_RESULT] = "same-result",
+    [CS_GATE_CROSS_CHECK] = "cross-check",
+    [CS_GATE_PROTECT] = "protect",
+};
+
+const char *cs_gate_rule_word(cs_gate_rule rule) {
+    return (unsigned)rule < CS_GATE_RULES ? words[rule] : "unknown";
+}
+
+cs_gate_shown cs_gate_show(cs_view bytes) {
+    cs_gate_shown shown;
+    cs_escape_short(bytes, shown.text, sizeof shown.text);
+    return shown;
+}
+
+/* A text that does not fit ends within no character. */
+static void write_text(char *out, size_t size, const char *fmt, va_list args) {
+    if (vsnprintf(out, size, fmt, args) < 0) out[0] = '\0';
+    out[cs_utf8_cut(cs_view_of(out), size - 1).len] = '\0';
+}
+
+void cs_gate_pass(cs_gate_finding *out, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    write_text(out->observed, sizeof out->observed, fmt, args);
+    va_end(args);
+    out->code = CS_CODE_OK;
+    out->state = CS_GATE_PASSED;
+}
+
+void cs_gate_refuse(cs_gate_finding *out, cs_code code, const char *fmt, ...) {
+    out->state = CS_GATE_REFUSED;
+    out->code = code;
+    va_list args;
+    va_start(args, fmt);
+    write_text(out->observed, sizeof out->observed, fmt, args);
+    va_end(args);
+}
+
+void cs_gate_leave(cs_gate_finding *out, const char *fmt, ...) {
+    out->state = CS_GATE_UNDECIDED;
+    out->code = CS_CODE_OK;
+    va_list args;
+    va_start(args, fmt);
+    write_text(out->observed, sizeof out->observed, fmt, args);
+    va_end(args);
+}
+
+void cs_gate_also(cs_gate_finding *out, const char *fmt, ...) {
+    size_t len = strlen(out->observed);
+    va_list args;
+    va_start(args, fmt);
+    write_text(out->observed + len, sizeof out->observed - len, fmt, args);
+    va_end(args);
+}
+
+/* ---- what is wanted ------------------------------------------------------------------------------------ */
+
+/* Begin with `word`, then the texts of the list. */
+static void want_list(cs_gate_finding *out, const char *word, const cs_policy_list *list) {
+    size_t len = (size_t)snprintf(out->wanted, sizeof out->wanted, "%s", word);
+    for (size_t i = 0; i < list->count && len + 64 < sizeof out->wanted; i++) {
+        cs_gate_shown item = cs_gate_show(list->items[i]);
+        int more = snprintf(out->wanted + len, sizeof out->wanted - len, "%s%.56s", i == 0 ? " " : ", ", item.text);
+        if (more > 0) len += (size_t)more;
+        if (len >= sizeof out->wanted) len = sizeof out->wanted - 1;
+    }
+    out->wanted[cs_utf8_cut(cs_view_of(out->wanted), sizeof out->wanted - 1).len] = '\0';
+}
+
+static void want_number(cs_gate_finding *out, const char *before, uint64_t number, const char *after) {
+    (void)snprintf(out->wanted, sizeof out->wanted, "%s %" PRIu64 " %s", before, number, after);
+}
+
+static void want_tests(const cs_policy_tests *tests, cs_gate_finding *out) {
+    cs_gate_shown path = cs_gate_show(tests->artifact);
+    (void)snprintf(out->wanted, sizeof out->wanted,
+                   "test cases in the artifact %s: at least %" PRIu64 " executed, at most %" PRIu64
+                   " skipped, at most %" PRIu64 " failed",
+                   path.text, tests->min_executed, tests->max_skipped, tests->max_failed);
+}
+
+static void want_bound(const cs_policy_requirement *requirement, const char *word, cs_gate_finding *out) {
+    cs_policy_list all = requirement->bind_count > 0 ? requirement->binds[0].paths : (cs_policy_list){.count = 0};
+    want_list(out, word, &all);
+    size_t len = strlen(out->wanted);
+    if (requirement->bind_count > 1)
+        (void)snprintf(out->wanted + len, sizeof out->wanted - len, ", and %zu more", requirement->bind_count - 1);
+}
+
+static void want_text(cs_gate_finding *out, const char *text) {
+    (void)snprintf(out->wanted, sizeof out->wanted, "%s", text);
+}
+
+static void want_selected(const cs_policy_requirement *requirement, cs_gate_finding *out) {
+    static const char *const kinds[] = {"any kind", "a script", "a project", "a module", "a cell"};
+    cs_gate_shown step = cs_gate_show(requirement->step);
+    bool any = requirement->step.ptr == NULL;
+    (void)snprintf(out->wanted, sizeof out->wanted, "a run of %s%s%s", kinds[requirement->kind],
+                   any ? "" : " with the one step ", any ? "" : step.text);
+}
+
+static void want_reproduced(const cs_policy_requirement *requirement, cs_gate_finding *out) {
+    (void)snprintf(out->wanted, sizeof out->wanted,
+                   "one work with the same result on at least %" PRIu64 " providers in at least %" PRIu64 " runs",
+                   requirement->reproduced_providers, requirement->reproduced_runs);
+}
+
+void cs_gate_want(const cs_policy_requirement *requirement, cs_gate_finding *out) {
+    switch (out->rule) {
+    case CS_GATE_SELECTED:
+        want_selected(requirement, out);
+        break;
+    case CS_GATE_PROVIDER:
+        want_list(out, "one of the providers", &requirement->allowed_providers);
+        break;
+    case CS_GATE_FLOOR:
+        (void)snprintf(out->wanted, sizeof out->wanted, "at least %s", cs_tier_word(requirement->floor));
+        break;
+    case CS_GATE_SOFTWARE:
+        want_list(out, "one of the software identities", &requirement->software);
+        break;
+    case CS_GATE_SANDBOX_POLICY:
+        want_list(out, "one of the sandbox policies", &requirement->sandbox_policies);
+        break;
+    case CS_GATE_GRANTS:
+        want_list(out, requirement->grant_profiles.count == 0 ? "no grant profile" : "no grant profile but",
+                  &requirement->grant_profiles);
+        break;
+    case CS_GATE_AGE:
+        want_number(out, "a run that ended at most", requirement->max_age_s, "seconds ago");
+        break;
+    case CS_GATE_WORK:
+        want_text(out, "every step ran, in order, and ended with exit code 0");
+        break;
+    case CS_GATE_TIME_OUT:
+        want_text(out, "no part of the run met its time limit");
+        break;
+    case CS_GATE_TRUNCATION:
+        want_text(out, "no output and no artifact was cut");
+        break;
+    case CS_GATE_BIND:
+        want_bound(requirement, "the commit's bytes in every file of the run that matches", out);
+        break;
+    case CS_GATE_COMPLETE:
+        want_bound(requirement, "every file of the commit in the run that matches", out);
+        break;
+    case CS_GATE_TESTS:
+        want_tests(&requirement->tests, out);
+        break;
+    case CS_GATE_TESTS_OF_BASE:
+        want_text(out, "as many executed tests as in a run of the base");
+        break;
+    case CS_GATE_COUNT:
+        want_number(out, "at least", requirement->min_records, "distinct records");
+        break;
+    case CS_GATE_REPRODUCED:
+        want_reproduced(requirement, out);
+        break;
+    case CS_GATE_SAME_RESULT:
+        want_text(out, "no work with different results");
+        break;
+    case CS_GATE_CROSS_CHECK:
+        want_text(out, "no finding that contradicts the tier of a daemon that is relied on");
+        break;
+    default:
+        break;
+    }
+}

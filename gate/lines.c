@@ -1,0 +1,78 @@
+#include "gate/lines.h"
+
+#include <git2.h>
+#include <string.h>
+
+#define STOPPED 1 /* what a callback gives back to end a comparison */
+
+typedef struct telling {
+    bool (*on_line)(void *user, const cs_line *line);
+    void *user;
+} telling;
+
+/* What stands in a hunk's header behind the numbers is text of the input, and is left out. */
+static int on_hunk(const git_diff_delta *delta, const git_diff_hunk *hunk, void *payload) {
+    const telling *t = payload;
+    (void)delta;
+    cs_line line = {.kind = CS_LINE_HUNK,
+                    .start_a = hunk->old_start,
+                    .count_a = hunk->old_lines,
+                    .start_b = hunk->new_start,
+                    .count_b = hunk->new_lines};
+    return t->on_line(t->user, &line) ? 0 : STOPPED;
+}
+
+static cs_line_kind kind_of(char origin) {
+    switch (origin) {
+    case GIT_DIFF_LINE_CONTEXT:
+        return CS_LINE_SAME;
+    case GIT_DIFF_LINE_DELETION:
+        return CS_LINE_ONLY_A;
+    case GIT_DIFF_LINE_ADDITION:
+        return CS_LINE_ONLY_B;
+    default: /* libgit2 tells with three origins which side has no newline; the line before says the same */
+        return CS_LINE_UNFINISHED;
+    }
+}
+
+static int on_diff_line(const git_diff_delta *delta, const git_diff_hunk *hunk, const git_diff_line *from,
+                        void *payload) {
+    const telling *t = payload;
+    (void)delta;
+    (void)hunk;
+    cs_line line = {.kind = kind_of(from->origin)};
+    if (line.kind != CS_LINE_UNFINISHED) {
+        size_t len = from->content_len;
+        if (len > 0 && from->content[len - 1] == '\n') len--;
+        line.text = cs_view_bytes(from->content, len);
+    }
+    return t->on_line(t->user, &line) ? 0 : STOPPED;
+}
+
+static bool is_too_large(cs_view text) {
+    if (text.len > CS_LINES_MAX_BYTES) return true;
+    size_t lines = 0;
+    while (text.len > 0 && lines <= CS_LINES_MAX_LINES) {
+        const uint8_t *newline = memchr(text.ptr, '\n', text.len);
+        size_t used = newline != NULL ? (size_t)(newline - text.ptr) + 1 : text.len;
+        text = cs_view_bytes(text.ptr + used, text.len - used);
+        lines++;
+    }
+    return lines > CS_LINES_MAX_LINES;
+}
+
+cs_lines_state cs_lines_compare(cs_view a, cs_view b, bool (*on_line)(void *user, const cs_line *line), void *user) {
+    telling t = {.on_line = on_line, .user = user};
+    git_diff_options options;
+    if (is_too_large(a) || is_too_large(b)) return CS_LINES_TOO_LARGE;
+    if (git_libgit2_init() < 0) return CS_LINES_FAILED;
+    int code = git_diff_options_init(&options, GIT_DIFF_OPTIONS_VERSION);
+    options.flags |= GIT_DIFF_FORCE_TEXT; /* what is text was decided before; a NUL in it does not matter */
+    options.context_lines = CS_LINES_CONTEXT;
+    if (code == 0)
+        code =
+            git_diff_buffers(a.ptr, a.len, NULL, b.ptr, b.len, NULL, &options, NULL, NULL, on_hunk, on_diff_line, &t);
+    git_libgit2_shutdown();
+    if (code == STOPPED) return CS_LINES_STOPPED;
+    return code == 0 ? CS_LINES_TOLD : CS_LINES_FAILED;
+}

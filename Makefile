@@ -138,7 +138,8 @@ TEST_LIBS_cartpole = $(call lib,records)
 TEST_LIBS = $(if $(ONLY),$(TEST_LIBS_$(ONLY)),$(call lib,localdaemon) $(REPLAY_LIBS))
 TEST_PROGRAM = $(BUILD)/tests/countersign-tests$(if $(ONLY),-$(ONLY))
 # The programs that the tests of a folder start.
-TEST_NEEDS = $(if $(filter records verify harness hostile alloc,$(ONLY)),,$(BINARIES) cartpole)
+TEST_NEEDS = $(if $(filter harness,$(ONLY)),$(BUILD)/localdaemon, \
+               $(if $(filter records verify hostile alloc,$(ONLY)),,$(BINARIES) cartpole))
 
 $(TEST_PROGRAM): $(call obj,$(TEST_SRC)) $(TEST_SUPPORT) $(TEST_LIBS)
 	@mkdir -p $(@D)
@@ -175,8 +176,8 @@ lint-tidy: $(GEN_H)
 
 # ---- bench and memory ----------------------------------------------------------------------------
 
-$(BUILD)/countersign-bench: $(call obj,$(wildcard bench/*.c)) $(HARNESS_LIBS)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_HARNESS)
+$(BUILD)/countersign-bench: $(call obj,$(wildcard bench/*.c)) $(call lib,localdaemon) $(HARNESS_LIBS)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_HARNESS) $(LIBS_DAEMON)
 
 bench: $(BUILD)/countersign-bench $(BINARIES)
 	$(BUILD)/countersign-bench $(BUILD)

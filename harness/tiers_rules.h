@@ -52,7 +52,5 @@ cs_tier_verdict cs_rule_say(char *observed, cs_tier_verdict verdict, const char 
  * there is nothing. */
 CS_MUST_CHECK cs_result cs_tiers_read_ledger(const char *path, const char *daemon, const cs_run_record *record,
                                              uint64_t end, cs_ledger_said *out, cs_error *err);
-/* Take down what the daemon stated around one run. Borrows from it. */
-void cs_tiers_said(const cs_run_report *run, cs_said *out);
 
 #endif

@@ -15,7 +15,8 @@ FUZZ_LIBS = $(LIBS_HARNESS)
 
 FUZZ_TARGETS = $(if $(TARGET),$(TARGET),$(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ_PARTS = $(SRC_records) $(SRC_verify) $(SRC_harness) $(addprefix tests/fuzz/,fuzz.c genuine.c walk.c) \
-             $(addprefix tests/support/,canon.c folder.c forge.c imported.c sample.c) tests/verify/raw_ledger.c
+             $(addprefix tests/support/,canon.c folder.c forge.c imported.c sample.c) tests/verify/raw_ledger.c \
+             $(addprefix examples/localdaemon/,vm_channel.c lines.c)
 
 $(FUZZ)/obj/%.o: %.c | $(GEN_H)
 	@mkdir -p $(@D)

@@ -431,6 +431,50 @@ static void put_probe(void) {
                       "\"landlock_abi\":-38,\"hypervisor\":\"TCGTCGTCGTCG\",\"processes\":[1,2,65535]}");
 }
 
+static const char *baseline_of(const char *policy, const char *keys) {
+    return forge_text("{\"state\":{\n\"daemon\":\"http://127.0.0.1:1\",\n\"provider\":\"process\",\n\"policy\":\"%s\",\n"
+                      "\"environment\":\"\",\n\"daemon-start\":\"unknown\",\n\"host-boot\":\"unknown\",\n"
+                      "\"depth\":\"host\"},\n\"keys\":{%s}}",
+                      policy, keys);
+}
+
+static void put_baseline(void) {
+    static const char head[] = "{\"format\":\"countersign.tier-baseline.v1\",\"baselines\":[\n";
+    const char *one = baseline_of("p", "\n\"a\":\"\",\n\"b_1.c-d\":\"\\b\\u001f\xC3\xA9\"");
+    put_text("baseline", forge_text("%s%s]}\n", head, one));
+    put_text("baseline", forge_text("%s%s,\n%s]}\n", head, one, baseline_of("q\\u003c\\\"\\\\", "")));
+    put_text("baseline", forge_text("%s%s]}\n", head, baseline_of("p", "\n\"b\":\"1\",\n\"a\":\"2\"")));
+}
+
+/* Frames as long as they may be, and one byte longer; and an answer in two parts, of which only the first is right. */
+static void put_long_frames(void) {
+    static uint8_t said[5 + 32769 + 11] = "o\0\0\x80\0";
+    static uint8_t parts[10 + 5 + 32768 + 6] = "s\0\0\0\5\0\0\0\x80\1" "p\0\0\x80\0";
+    put("channel", cs_view_of("\1\3\3\3"), cs_view_bytes(said, 5 + 32768));
+    said[4] = 1;
+    put("channel", cs_view_of("\1\3\3\3"), cs_view_bytes(said, sizeof said));
+    memcpy(parts + 10 + 5 + 32768, "p\0\0\0\1a", 6);
+    put("channel", cs_view_of("\1\22\3\3"), cs_view_bytes(parts, sizeof parts));
+    parts[10 + 5 + 32768] = 'o';
+    put("channel", cs_view_of("\1\22\3\3"), cs_view_bytes(parts, sizeof parts));
+}
+
+/* Frames of a guest, each conversation behind its ways and questions. */
+#define FRAMES(literal) cs_view_bytes(literal, sizeof(literal) - 1)
+static void put_conversations(void) {
+    const cs_view greeting = FRAMES("r\0\0\0\4\0\0\0\1" "d\0\0\0\5\0\0\0\0\0");
+    put("channel", FRAMES("\1\0\1\3"), greeting);
+    put("channel", FRAMES("\1\1\5\1"), FRAMES("d\0\0\0\5\0\0\0\0\0" "d\0\0\0\5\1\0\0\0\24" "d\0\0\0\5\3\0\0\0\34"));
+    put("channel", FRAMES("\1\12\2\16"), FRAMES("s\0\0\0\5\0\0\0\0\3" "p\0\0\0\3abc" "s\0\0\0\5\0\0\0\0\0"
+                                              "s\0\0\0\5\2\0\0\0\0"));
+    put("channel", FRAMES("\1\3\3\3"), FRAMES("o\0\0\0\2hi" "e\0\0\0\1!" "x\0\0\0\6\0\0\0\0\3\1" "x\0\0\0\6\1\0\0\0\11\1"
+                                            "x\0\0\0\6\3\0\0\0\2\1"));
+    put("channel", FRAMES("\0\3\3\3"), FRAMES("x\0\0\0\6\2\0\0\0\0\1"));
+    put("channel", FRAMES("\1\3\3\3"), FRAMES("x\0\0\0\6\1\0\0\0\100\1" "x\0\0\0\6\0\0\0\1\0\1"));
+    put("channel", FRAMES("\1\6\2\0"), FRAMES("s\0\0\0\5\0\0\0\0\1" "p\0\0\0\1a" "s\0\0\0\5\0\0\0\0\1" "p\0\0\0\1a"));
+    put("channel", FRAMES("\1\12\2\0"), FRAMES("s\0\0\0\5\0\0\0\0\3" "p\0\0\0\3ab"));
+}
+
 int main(int argc, char **argv) {
     if (argc != 2) return 2;
     root = argv[1];
@@ -449,5 +493,8 @@ int main(int argc, char **argv) {
     put_expected();
     put_small();
     put_probe();
+    put_conversations();
+    put_long_frames();
+    put_baseline();
     return 0;
 }

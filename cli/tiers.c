@@ -139,7 +139,8 @@ static cs_result tiers_parse(cs_output *out, int argc, char **argv, tiers_comman
         .exits =
             "  0  no rule contradicts the claim\n"
             "  1  a rule contradicts it (tier-contradicted), kept as an unsigned finding where there is a ledger;\n"
-            "     or a probe's run failed a check; or something is not as in the baseline (baseline-differs)\n"
+            "     or a probe's run failed a check; or a guard that is promised or required is not in force (tier-guard);\n"
+            "     or something is not as in the baseline (baseline-differs)\n"
             "  2  the command line is wrong\n"
             "  3  nothing ran: refused or never sent\n"
             "  4  a probe may have run, without a believable answer\n"

@@ -5,7 +5,6 @@
 
 #include "harness/tiers_rules.h"
 #include "records/text.h"
-#include "verify/source.h"
 
 /* ---- taking it down -------------------------------------------------------------------------------- */
 
@@ -126,55 +125,4 @@ cs_tier_verdict cs_rule_ledger_statements(const cs_tier_observations *seen, cs_t
     return cs_rule_say(observed, CS_TIER_CONSISTENT,
                        "%" PRIu64 " records of this daemon with this policy and environment state '%s'", ledger->same,
                        cs_tier_word(claim));
-}
-
-static bool is_peer(const cs_run_record *other, const cs_run_record *record) {
-    return cs_view_equal(cs_bytes_view(&other->provider), cs_bytes_view(&record->provider)) &&
-           cs_view_equal(cs_bytes_view(&other->policy), cs_bytes_view(&record->policy)) &&
-           cs_view_equal(cs_bytes_view(&other->environment), cs_bytes_view(&record->environment));
-}
-
-static void count(const cs_run_record *other, const cs_run_record *record, uint64_t entry, cs_ledger_said *out) {
-    if (other == NULL || !is_peer(other, record)) return;
-    if (cs_view_equal(cs_bytes_view(&other->isolation), cs_bytes_view(&record->isolation))) {
-        out->same++;
-        return;
-    }
-    if (out->other++ > 0) return;
-    out->other_entry = entry;
-    out->other_tier = cs_tier_parse(cs_bytes_view(&other->isolation));
-}
-
-static cs_result read_entry(const cs_entry *entry, const char *daemon, const cs_run_record *record, cs_arena *arena,
-                            cs_ledger_said *out, cs_error *err) {
-    if (entry->finding || entry->response.ptr == NULL || entry->row == NULL || !cs_view_is(entry->row->daemon, daemon))
-        return CS_OK;
-    const ProtobufCMessage *message = NULL;
-    cs_result result = cs_message_view(&plimsoll__v1__run_response__descriptor, entry->response, arena, &message, err);
-    if (result != CS_OK) return result;
-    count(((const cs_run_response *)message)->record, record, entry->number, out);
-    cs_arena_reset(arena);
-    return CS_OK;
-}
-
-cs_result cs_tiers_read_ledger(const char *path, const char *daemon, const cs_run_record *record, uint64_t end,
-                               cs_ledger_said *out, cs_error *err) {
-    *out = (cs_ledger_said){0};
-    cs_source *source = NULL;
-    cs_arena *arena = cs_arena_new();
-    if (strcmp(path, "-") == 0) path = "./-"; /* a ledger of this name, not standard input */
-    cs_result result = arena != NULL ? cs_source_open(path, &source, err)
-                                     : cs_fail(err, CS_CODE_NO_MEMORY, "no memory to read the ledger");
-    cs_ledger_said said = {.read = true};
-    bool more = result == CS_OK;
-    while (more && result == CS_OK) {
-        cs_entry entry;
-        result = cs_source_next(source, &entry, &more, err);
-        if (result == CS_OK && more && end != 0 && entry.number >= end) break;
-        if (result == CS_OK && more) result = read_entry(&entry, daemon, record, arena, &said, err);
-    }
-    cs_source_close(source);
-    cs_arena_free(arena);
-    if (result == CS_OK) *out = said;
-    return result;
 }

@@ -61,6 +61,23 @@ Test(tiers_guards, a_guard_that_is_open_fails_where_it_is_required) {
     scene_end(&s);
 }
 
+static void require_memory(scene *s, int exit, const char *code, const char *verdict) {
+    documents_take(&s->d, &s->c, code, exit, code, ARGS("tiers", "-d", s->daemon.url, "--require", "memory"));
+    cr_expect_str_eq(guard_member(s, CS_GUARD_MEMORY, "configured"), "2048 MiB (Describe)");
+    cr_expect_str_eq(guard_member(s, CS_GUARD_MEMORY, "verdict"), verdict, "%s", s->c.end.out);
+    scene_end(s);
+}
+
+/* The whole run's memory is promised to be bounded; here it is in force, and here it was left out. */
+Test(tiers_guards, a_promise_of_memory_is_kept_or_broken) {
+    static const char *const without[] = {"--without", "memory", "--i-am-lying-for-a-test", NULL};
+    scene s;
+    scene_begin(&s, NULL, "kernel", NULL);
+    require_memory(&s, 0, "ok", "in force");
+    scene_begin(&s, NULL, "kernel", without);
+    require_memory(&s, 1, "tier-guard", "not in force");
+}
+
 /* The rules see nothing of it: /proc is not to be read inside. */
 Test(tiers_guards, system_calls_that_are_open_contradict_the_tier) {
     static const char *const without[] = {"--without", "syscalls", "--i-am-lying-for-a-test", NULL};

@@ -144,7 +144,8 @@ TEST_LIBS_cartpole = $(call lib,records)
 TEST_LIBS = $(if $(ONLY),$(TEST_LIBS_$(ONLY)),$(call lib,localdaemon) $(GATE_LIBS))
 TEST_PROGRAM = $(BUILD)/tests/countersign-tests$(if $(ONLY),-$(ONLY))
 # The programs that the tests of a folder start.
-TEST_NEEDS = $(if $(filter records verify harness gate hostile alloc,$(ONLY)),,$(BINARIES) cartpole)
+TEST_NEEDS = $(if $(filter harness,$(ONLY)),$(BUILD)/localdaemon, \
+               $(if $(filter records verify gate hostile alloc,$(ONLY)),,$(BINARIES) cartpole))
 
 $(TEST_PROGRAM): $(call obj,$(TEST_SRC)) $(TEST_SUPPORT) $(TEST_LIBS)
 	@mkdir -p $(@D)
@@ -181,8 +182,8 @@ lint-tidy: $(GEN_H)
 
 # ---- bench and memory ----------------------------------------------------------------------------
 
-$(BUILD)/countersign-bench: $(call obj,$(wildcard bench/*.c)) $(GATE_LIBS)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_GATE)
+$(BUILD)/countersign-bench: $(call obj,$(wildcard bench/*.c)) $(call lib,localdaemon) $(GATE_LIBS)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_GATE) $(LIBS_DAEMON)
 
 bench: $(BUILD)/countersign-bench $(BINARIES)
 	$(BUILD)/countersign-bench $(BUILD)

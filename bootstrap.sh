@@ -16,11 +16,12 @@ cd "$(dirname "$0")"
 BUILD=${BUILD:-build}
 JOBS=${JOBS:-$(nproc)}
 NODE_MAJOR=18 # what the runner of the example needs
-FUZZ_SECONDS=${FUZZ_SECONDS:-20} # of each target, in job ci
+FUZZ_SECONDS=${FUZZ_SECONDS:-10} # of each target, in job ci
 # Tests that take long for what they wait for or boot: gVisor, machines on a processor that software emulates, probes that
 # want to be seen. In the plain pass of job ci they run beside the others.
-SLOW='tiers_command/* localdaemon_kernel/* localdaemon_runs/kernel localdaemon_smoke/planted_kernels_are_found localdaemon_vm/*
-    localdaemon_vm_image/is_the_same_each_time localdaemon_vm_smoke/*'
+SLOW='alloc_exchange/* tiers_command/* tiers_fake_vm/* tiers_without/* tiers_guards/* tiers_baseline/* localdaemon_without_slow/*
+    run_cross_check_live/* replay_cross_check_live/* localdaemon_kernel/* localdaemon_runs/kernel
+    localdaemon_smoke/planted_kernels_are_found localdaemon_vm/* localdaemon_vm_image/is_the_same_each_time localdaemon_vm_smoke/*'
 # Those of them that its pass with sanitizers leaves out: there is little in them that the sanitizers could look at and
 # that others don't show them. Of kernel and vm these have: a time-out, a stop and a death of gVisor with a session; the
 # vm's channel, image and agent; monitors that are none.
@@ -28,7 +29,11 @@ UNSANITIZED='localdaemon_kernel/statements_walls_and_sessions localdaemon_runs/k
     localdaemon_vm/runs_and_sessions localdaemon_vm_image/is_the_same_each_time
     localdaemon_vm_smoke/a_machine_that_leaks_is_found tiers_command/a_container_that_claims_vm_is_refuted_from_the_host
     tiers_command/an_honest_container_stands tiers_command/less_than_is_there_is_refuted_too
-    tiers_command/the_table_names_rules_and_what_could_fool_them'
+    tiers_command/the_table_names_rules_and_what_could_fool_them run_cross_check_live/an_honest_claim_stands_at_every_depth
+    replay_cross_check_live/a_lie_is_refuted_from_the_host localdaemon_without_slow/kernel_does_not_serve
+    localdaemon_without_slow/vm_is_without_them_in_runs_and_sessions tiers_fake_vm/it_is_refuted_from_the_host
+    tiers_without/network tiers_without/network_and_sockets tiers_without/system_call_filter
+    tiers_guards/a_promise_of_memory_is_kept_or_broken tiers_baseline/a_refuted_daemon_gives_none tiers_baseline/a_broken_guard_gives_none'
 
 FOR_BUILD='gcc libc6-dev make pkg-config protobuf-c-compiler libprotobuf-c-dev libsodium-dev libssl-dev
     libjansson-dev libsqlite3-dev libcurl4-openssl-dev libmicrohttpd-dev libseccomp-dev libgit2-dev libexpat1-dev clang lld wasi-libc'

@@ -22,7 +22,7 @@ static double bare_sha256(const uint8_t *bytes, size_t len) {
 
 void bench_hash(cs_bench *bench) {
     cs_bench_run run;
-    const size_t artifact = 24u * 1024 * 1024;
+    const size_t artifact = (size_t)24 * 1024 * 1024;
     bench_make_run(bench, 1, artifact, &run);
     ProtobufCMessage *message = NULL;
     cs_error err = CS_ERROR_INIT;

@@ -60,14 +60,23 @@ static void tear_down(cs_bench *bench) {
     rmdir(bench->folder);
 }
 
+/* countersign-bench [BUILD [NAME]]: one of them, or all. */
 int main(int argc, char **argv) {
+    static const struct {
+        const char *name;
+        void (*measure)(cs_bench *bench);
+    } all[] = {{"hash", bench_hash},
+               {"verify", bench_verify},
+               {"gate", bench_gate},
+               {"append", bench_append},
+               {"daemon", bench_daemon}};
     cs_bench bench = {.build = argc > 1 ? argv[1] : "build"};
     set_up(&bench);
-    bench_hash(&bench);
-    bench_verify(&bench);
-    bench_gate(&bench);
-    bench_append(&bench);
-    bench_daemon(&bench);
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        if (argc <= 2 || strcmp(argv[2], all[i].name) == 0) {
+            all[i].measure(&bench);
+        }
+    }
     tear_down(&bench);
     return 0;
 }

@@ -49,12 +49,12 @@ static Plimsoll__V1__ProjectResult *make_result(const cs_run_request *request, s
     Plimsoll__V1__ProjectResult *result = zeroed(sizeof *result);
     plimsoll__v1__project_result__init(result);
     result->outcome = PLIMSOLL__V1__PROJECT_OUTCOME__PROJECT_OUTCOME_COMPLETED;
-    result->steps = zeroed(sizeof *result->steps);
+    result->steps = zeroed(sizeof *result->steps); // NOLINT(bugprone-sizeof-expression): a list of pointers
     result->n_steps = 1;
     result->steps[0] = zeroed(sizeof **result->steps);
     plimsoll__v1__step_result__init(result->steps[0]);
     set(&result->steps[0]->command, cs_bytes_view(&request->project->steps[0]));
-    result->artifacts = zeroed(sizeof *result->artifacts);
+    result->artifacts = zeroed(sizeof *result->artifacts); // NOLINT(bugprone-sizeof-expression): as above
     result->n_artifacts = 1;
     result->artifacts[0] = zeroed(sizeof **result->artifacts);
     plimsoll__v1__artifact__init(result->artifacts[0]);

@@ -154,5 +154,5 @@ static void measure(cs_bench *bench, const char *what, unsigned count, size_t ar
 
 void bench_verify(cs_bench *bench) {
     measure(bench, "4 KiB each:", 4000, 4096);
-    measure(bench, "16 MiB each:", 16, 16u * 1024 * 1024);
+    measure(bench, "16 MiB each:", 16, (size_t)16 * 1024 * 1024);
 }

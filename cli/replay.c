@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/connect.h"
+#include "cli/cross_check.h"
 #include "cli/progress.h"
 #include "cli/trust.h"
 #include "records/check.h"
@@ -17,6 +18,7 @@ typedef struct replay_command {
     cs_text_list daemons;
     int64_t entry;
     int64_t runs;
+    int cross_check;
     cs_connect_options connect;
     cs_keeping keeping;
     const char *input;
@@ -56,12 +58,23 @@ static void say_cell(const cs_output *out, const cs_replay_row *row, const cs_re
     say_difference(out, &cell->difference, cell->verdict == CS_REPLAY_NONDETERMINISTIC);
 }
 
+static void say_check(const cs_output *out, const cs_replay_check *check) {
+    char label[sizeof check->url + sizeof "cross-check: : "];
+    snprintf(label, sizeof label, "cross-check: %s: ", check->url);
+    if (check->made) cs_say_cross_check(out, label, &check->tiers, check->depth);
+    if (check->result == CS_OK || (check->made && check->tiers.contradictions > 0)) return;
+    cs_say(out, "%s%s: %s [%s]\n", check->made ? "  " : label, cs_result_word(check->result), check->err.message,
+           cs_code_name(check->err.code));
+}
+
 static void say_replay(const cs_output *out, const cs_replay_plan *plan, const cs_replay_report *report) {
     cs_say(out, "%-6s %-22s %-30s %-16s %-10s %s  %-17s %s\n", "entry", "stored provider", "daemon", "provider", "tier",
            "same", "verdict", "time");
     for (size_t i = 0; i < report->row_count; i++)
         for (size_t j = 0; j < report->cell_count; j++)
             say_cell(out, &report->rows[i], &report->rows[i].cells[j]);
+    for (size_t j = 0; report->checks != NULL && j < report->cell_count; j++)
+        say_check(out, &report->checks[j]);
     if (plan->sessions > 0)
         cs_say(out, "sessions: %" PRIu64 ", each replayed whole in fresh sessions\n", plan->sessions);
     if (plan->skipped_duplicates > 0) cs_say(out, "left out: %" PRIu64 " duplicates\n", plan->skipped_duplicates);
@@ -107,11 +120,29 @@ static json_t *row_json(const cs_replay_row *row, size_t cells) {
                      item->result_sha256.hex, "verdict", cs_replay_verdict_word(row->verdict), "daemons", list);
 }
 
+static json_t *check_json(const cs_replay_check *check) {
+    json_t *object =
+        cs_json_of_cross_check(check->result, &check->err, check->made ? &check->tiers : NULL, check->depth);
+    if (object != NULL && json_object_set_new(object, "daemon", json_string(check->url)) == 0) return object;
+    json_decref(object);
+    return NULL;
+}
+
+/* No member when nothing was cross-checked. */
+static void checks_document(cs_output *out, const cs_replay_report *report) {
+    if (report->checks == NULL) return;
+    json_t *checks = json_array();
+    for (size_t j = 0; j < report->cell_count; j++)
+        if (json_array_append_new(checks, check_json(&report->checks[j])) != 0) out->lost = true;
+    cs_member(out, "cross_checks", checks);
+}
+
 static void replay_document(cs_output *out, const cs_replay_plan *plan, const cs_replay_report *report) {
     json_t *rows = json_array();
     for (size_t i = 0; i < report->row_count; i++)
         if (json_array_append_new(rows, row_json(&report->rows[i], report->cell_count)) != 0) out->lost = true;
     cs_member(out, "rows", rows);
+    checks_document(out, report);
     cs_member_number(out, "sessions", plan->sessions);
     cs_member_number(out, "skipped_duplicates", plan->skipped_duplicates);
 }
@@ -148,6 +179,7 @@ static cs_result replay_plan(cs_output *out, replay_command *command, const cs_r
         .on_progress = on_progress,
         .user = &command->progress,
     };
+    options.cross_check = cs_cross_check_depth(command->cross_check, &options.depth);
     cs_replay_report report;
     cs_progress_begin(&command->progress, "replay");
     cs_connect_catch_signals();
@@ -214,6 +246,7 @@ static cs_result replay_parse(cs_output *out, int argc, char **argv, replay_comm
          INT64_MAX, NULL},
         {"runs", 0, CS_OPTION_NUMBER, &command->runs, "N", "runs of each on each daemon (2)", CS_MIN_RUNS, CS_MAX_RUNS,
          NULL},
+        cs_cross_check_option(&command->cross_check),
         {"key", 'k', CS_OPTION_TEXT, &command->keeping.key_file, "FILE",
          "sign the new runs with this private key (or COUNTERSIGN_KEY)", 0, 0, NULL},
         {"ledger", 'l', CS_OPTION_TEXT, &command->keeping.ledger_path, "FILE", "keep the new runs in this ledger", 0, 0,
@@ -234,8 +267,9 @@ static cs_result replay_parse(cs_output *out, int argc, char **argv, replay_comm
         .option_count = count,
         .min_arguments = 1,
         .max_arguments = 1,
-        .exits = "  0  every run gave the stored result on every daemon\n"
-                 "  1  a result differs, the work is not deterministic, or the input failed verification\n"
+        .exits = "  0  every run gave the stored result on every daemon, and no rule contradicts a daemon's claim\n"
+                 "  1  a result differs, the work is not deterministic, the tier that a daemon claims is contradicted\n"
+                 "     (tier-contradicted), or the input failed verification\n"
                  "  2  the command line is wrong\n"
                  "  3  a daemon refused a run or could not be reached\n"
                  "  4  a run may have happened, without a believable answer\n"
@@ -257,6 +291,7 @@ int cs_cmd_replay(int argc, char **argv) {
     cs_output_begin(&out, "replay", argc, argv);
     replay_command command = {
         .runs = CS_MIN_RUNS,
+        .cross_check = CS_CROSS_CHECK_DEFAULT,
         .connect = CS_CONNECT_OPTIONS_INIT,
         .keeping = CS_KEEPING_INIT,
     };

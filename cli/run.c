@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "cli/command.h"
+#include "cli/cross_check.h"
 #include "cli/report.h"
 #include "cli/request.h"
 #include "records/check.h"
@@ -11,6 +12,7 @@ typedef struct run_command {
     cs_connect_options connect;
     cs_keeping keeping;
     bool require_success;
+    int cross_check;
     const char *request_path;
 } run_command;
 
@@ -36,6 +38,21 @@ static void tell(cs_output *out, const run_command *command, const cs_run_report
     cs_say_report(out, &command->keeping, report);
 }
 
+/* What is asked for beyond a run that passed its checks. A contradiction is told before code that failed, and that
+ * before a cross-check that could not be made. */
+static cs_result look_further(cs_output *out, const run_command *command, const cs_run_options *options,
+                              const cs_run_report *report) {
+    cs_result result = cs_cross_check_run(out, command->cross_check, options, report);
+    if (!command->require_success || result == CS_FAILED) return result;
+    cs_error failed = CS_ERROR_INIT;
+    cs_result work = cs_work_succeeded(report->request, (const cs_run_response *)report->outcome.message, &failed);
+    if (work == CS_OK) return result;
+    if (result != CS_OK)
+        cs_error_also(&failed, "; besides, the cross-check could not be made [%s]", cs_code_name(out->err.code));
+    out->err = failed;
+    return work;
+}
+
 static cs_result run_request(cs_output *out, run_command *command, cs_client *client) {
     cs_run_request *request = NULL;
     cs_result result = cs_request_read(command->request_path, &request, &out->err);
@@ -45,8 +62,7 @@ static cs_result run_request(cs_output *out, run_command *command, cs_client *cl
     cs_connect_catch_signals();
     result = cs_run_once(&options, request, &report);
     tell(out, command, &report, cs_client_url(client));
-    if (result == CS_OK && command->require_success)
-        result = cs_work_succeeded(report.request, (const cs_run_response *)report.outcome.message, &out->err);
+    if (result == CS_OK) result = look_further(out, command, &options, &report);
     cs_run_report_free(&report);
     return result;
 }
@@ -63,7 +79,7 @@ static cs_result run_opened(cs_output *out, run_command *command) {
 }
 
 static cs_result run_parse(cs_output *out, int argc, char **argv, run_command *command, cs_parse *parse) {
-    cs_option options[CS_ONE_DAEMON_OPTIONS + CS_CONNECT_OPTIONS + 1];
+    cs_option options[CS_ONE_DAEMON_OPTIONS + CS_CONNECT_OPTIONS + 2];
     size_t count = cs_one_daemon_options_add(options, 0, &command->connect, &command->keeping);
     options[count++] = (cs_option){"require-success",
                                    0,
@@ -74,6 +90,7 @@ static cs_result run_parse(cs_output *out, int argc, char **argv, run_command *c
                                    0,
                                    0,
                                    NULL};
+    options[count++] = cs_cross_check_option(&command->cross_check);
     count = cs_connect_options_add(options, count, &command->connect, &command->keeping);
     const cs_usage usage = {
         .command = "run",
@@ -87,12 +104,14 @@ static cs_result run_parse(cs_output *out, int argc, char **argv, run_command *c
         .min_arguments = 1,
         .max_arguments = 1,
         .exits = "  0  it ran, every check passed, it is signed and durable in the ledger (whatever the code did)\n"
-                 "  1  it ran, and a check failed: kept as an unsigned finding; or, with --require-success, it is\n"
-                 "     signed and kept, and the code did not succeed (work-failed)\n"
+                 "  1  it ran, and a check failed: kept as an unsigned finding; or it is signed and kept, and the\n"
+                 "     tier that it states is contradicted (tier-contradicted), which is kept as a finding; or,\n"
+                 "     with --require-success, the code did not succeed (work-failed)\n"
                  "  2  the command line is wrong\n"
                  "  3  nothing ran: refused, never sent, or a request that no daemon takes\n"
                  "  4  it may have run, without a believable answer: kept as a finding, never retried\n"
-                 "  5  could not check or keep it: key, ledger, or file trouble\n",
+                 "  5  could not check or keep it: key, ledger, or file trouble; or it is signed and kept, and the\n"
+                 "     cross-check could not be made (tier-probe)\n",
         .example = "  countersign run -d http://127.0.0.1:8746 -k harness.key -l ledger.db hello.json\n",
     };
     int first = 0;
@@ -107,7 +126,8 @@ int cs_cmd_run(int argc, char **argv) {
     cs_key_harden_process();
     cs_output out;
     cs_output_begin(&out, "run", argc, argv);
-    run_command command = {.connect = CS_CONNECT_OPTIONS_INIT, .keeping = CS_KEEPING_INIT};
+    run_command command = {
+        .connect = CS_CONNECT_OPTIONS_INIT, .keeping = CS_KEEPING_INIT, .cross_check = CS_CROSS_CHECK_DEFAULT};
     cs_parse parse = CS_PARSE_STOP;
     cs_result result = run_parse(&out, argc, argv, &command, &parse);
     if (parse == CS_PARSE_GO && result == CS_OK) result = run_opened(&out, &command);

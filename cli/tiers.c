@@ -5,6 +5,8 @@
 
 #include "cli/command.h"
 #include "cli/connect.h"
+#include "cli/tiers_baseline.h"
+#include "cli/tiers_guards.h"
 #include "cli/tiers_report.h"
 #include "records/check.h"
 
@@ -12,6 +14,8 @@
 typedef struct tiers_command {
     cs_connect_options connect;
     cs_keeping keeping;
+    cs_tiers_baseline baseline;
+    cs_tiers_guards guards;
     int depth; /* cs_tier_depth; -1: not given */
     bool host_view;
     bool self_test;
@@ -29,7 +33,7 @@ static void tell_entry(cs_output *out, const cs_tiers_report *report) {
     out->entry = (uint64_t)entry;
 }
 
-static cs_result check(cs_output *out, const tiers_command *command, cs_client *client) {
+static cs_result check(cs_output *out, tiers_command *command, cs_client *client) {
     cs_tiers_options options = {
         .run = cs_keeping_runs(&command->keeping, &command->connect, client),
         .depth = (cs_tier_depth)command->depth,
@@ -45,6 +49,10 @@ static cs_result check(cs_output *out, const tiers_command *command, cs_client *
     cs_say(out, "daemon:      %s\n", cs_client_url(client));
     cs_say_tiers(out, &report, options.depth);
     if (out->json) cs_members(out, cs_json_of_tiers(&report, options.depth));
+    result = cs_tiers_guards_try(&command->guards, out, result, options.depth, &options.run);
+    result = cs_tiers_baseline_end(&command->baseline, out, result, cs_client_url(client), options.depth, &report,
+                                   cs_tiers_guards_report(&command->guards));
+    cs_tiers_guards_free(&command->guards);
     cs_tiers_free(&report);
     return result;
 }
@@ -53,10 +61,12 @@ static cs_result open_and_check(cs_output *out, tiers_command *command) {
     cs_client *client = NULL;
     cs_result result = CS_OK;
     if (command->keeping.ledger_path != NULL) result = cs_keeping_open(&command->keeping, &out->err);
+    if (result == CS_OK) result = cs_tiers_baseline_open(&command->baseline, &out->err);
     if (result == CS_OK) result = cs_connect(&command->connect, command->connect.url, 1, &client, &out->err);
     cs_connect_forget_tokens();
     if (result == CS_OK) result = check(out, command, client);
     cs_client_free(client);
+    cs_tiers_baseline_close(&command->baseline);
     cs_keeping_close(&command->keeping);
     return result;
 }
@@ -84,6 +94,10 @@ static cs_result check_line(tiers_command *command, cs_error *err) {
         if (command->connect.url != NULL || command->keeping.ledger_path != NULL || command->depth >= 0)
             return cs_fail(err, CS_CODE_USAGE,
                            "--self-test starts daemons of its own: give it no -d, -l or --cross-check");
+        if (cs_tiers_baseline_asked(&command->baseline))
+            return cs_fail(err, CS_CODE_USAGE, "a baseline is of one daemon, and goes with no --self-test");
+        if (cs_tiers_guards_asked(&command->guards))
+            return cs_fail(err, CS_CODE_USAGE, "--self-test tries the rules and no guards");
         return CS_OK;
     }
     if (command->localdaemon != NULL) return cs_fail(err, CS_CODE_USAGE, "--localdaemon goes with --self-test");
@@ -93,12 +107,14 @@ static cs_result check_line(tiers_command *command, cs_error *err) {
     if (command->host_view && command->depth >= 0 && command->depth != CS_DEPTH_HOST)
         return cs_fail(err, CS_CODE_USAGE, "--host-view is --cross-check host; another depth contradicts it");
     if (command->depth < 0) command->depth = command->host_view ? CS_DEPTH_HOST : CS_DEPTH_PROBE;
-    return CS_OK;
+    cs_result result = cs_tiers_guards_line(&command->guards, (cs_tier_depth)command->depth, err);
+    return result == CS_OK ? cs_tiers_baseline_line(&command->baseline, err) : result;
 }
 
 static cs_result tiers_parse(cs_output *out, int argc, char **argv, tiers_command *command, cs_parse *parse) {
     enum { OWN = 4 };
-    cs_option options[OWN + CS_ONE_DAEMON_OPTIONS + CS_CONNECT_OPTIONS] = {
+    cs_option options[OWN + CS_TIERS_GUARDS_OPTIONS + CS_TIERS_BASELINE_OPTIONS + CS_ONE_DAEMON_OPTIONS +
+                      CS_CONNECT_OPTIONS] = {
         {"cross-check", 0, CS_OPTION_CHOICE, &command->depth, "statements|probe|host", "how far to look (probe)", 0, 0,
          cs_depth_words},
         {"host-view", 0, CS_OPTION_FLAG, &command->host_view, NULL, "the same as --cross-check host", 0, 0, NULL},
@@ -107,11 +123,13 @@ static cs_result tiers_parse(cs_output *out, int argc, char **argv, tiers_comman
         {"localdaemon", 0, CS_OPTION_TEXT, &command->localdaemon, "PATH",
          "with --self-test: the daemon's program (beside this one)", 0, 0, NULL},
     };
-    size_t count = cs_one_daemon_options_add(options, OWN, &command->connect, &command->keeping);
+    size_t count = cs_tiers_guards_options_add(options, OWN, &command->guards);
+    count = cs_tiers_baseline_options_add(options, count, &command->baseline);
+    count = cs_one_daemon_options_add(options, count, &command->connect, &command->keeping);
     count = cs_connect_options_add(options, count, &command->connect, &command->keeping);
     const cs_usage usage = {
         .command = "tiers",
-        .arguments = "-d URL [-k KEY -l LEDGER] [--cross-check DEPTH] | --self-test",
+        .arguments = "-d URL [-k KEY -l LEDGER] [--cross-check DEPTH] [--save FILE | --against FILE] | --self-test",
         .about = "Try to refute the isolation tier that a daemon claims. statements: compares what it says of itself.\n"
                  "probe: also sends a small program through it and looks at what that sees. host: also looks at what\n"
                  "this machine's own kernel says of the same runs, when the daemon is on this machine; as root it\n"
@@ -121,11 +139,12 @@ static cs_result tiers_parse(cs_output *out, int argc, char **argv, tiers_comman
         .exits =
             "  0  no rule contradicts the claim\n"
             "  1  a rule contradicts it (tier-contradicted), kept as an unsigned finding where there is a ledger;\n"
-            "     or a probe's run failed a check\n"
+            "     or a probe's run failed a check; or a guard that is promised or required is not in force (tier-guard);\n"
+            "     or something is not as in the baseline (baseline-differs)\n"
             "  2  the command line is wrong\n"
             "  3  nothing ran: refused or never sent\n"
             "  4  a probe may have run, without a believable answer\n"
-            "  5  could not check: no probe could be read; key, ledger, or file trouble\n"
+            "  5  could not check: no probe could be read; key, ledger, or file trouble; no baseline of this state\n"
             "  6  --self-test: no provider works here\n",
         .example = "  countersign tiers -d http://127.0.0.1:8746 --host-view\n",
     };

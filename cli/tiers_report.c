@@ -39,10 +39,10 @@ static const char *place_text(cs_host_place place) {
     return "not available: no process of this machine can be seen to listen at the daemon's address";
 }
 
-static void say_rules(const cs_output *out, const cs_tiers_report *report) {
+static void say_rules(const cs_output *out, const cs_tiers_report *report, bool all) {
     for (size_t i = 0; i < cs_tier_rule_count; i++) {
         const cs_tier_judgement *judgement = &report->judgements[i];
-        if (!judgement->asked) continue;
+        if (!judgement->asked || (!all && judgement->verdict != CS_TIER_CONTRADICTED)) continue;
         cs_say(out, "  %-22s %-13s %s\n", judgement->rule->name, cs_tier_verdict_word(judgement->verdict),
                judgement->observed);
         if (judgement->verdict == CS_TIER_CONTRADICTED)
@@ -67,6 +67,24 @@ static void say_runs(const cs_output *out, const cs_tiers_report *report) {
     }
 }
 
+static void say_finding(const cs_output *out, const cs_tiers_report *report) {
+    char shown[200];
+    cs_escape_short(cs_view_of(report->side_file), shown, sizeof shown);
+    if (report->finding != 0) cs_say(out, "finding:     entry %" PRId64 ", unsigned\n", report->finding);
+    if (report->side_file[0] != '\0') cs_say(out, "finding:     %s\n", shown);
+}
+
+void cs_say_contradictions(const cs_output *out, const cs_tiers_report *report) {
+    say_rules(out, report, false);
+    say_finding(out, report);
+}
+
+void cs_say_no_host_view(const cs_output *out, const cs_tiers_report *report, cs_tier_depth depth) {
+    if (depth != CS_DEPTH_HOST) return;
+    if (place_of(report) != CS_HOST_HERE) cs_say(out, "  host view %s\n", place_text(place_of(report)));
+    if (report->seen.host.why[0] != '\0') cs_say(out, "  host view incomplete: %s\n", report->seen.host.why);
+}
+
 void cs_say_tiers(const cs_output *out, const cs_tiers_report *report, cs_tier_depth depth) {
     cs_say(out, "claim:       %s\n", report->claim > CS_TIER_NONE ? cs_tier_word(report->claim) : "(no known tier)");
     say_runs(out, report);
@@ -77,13 +95,9 @@ void cs_say_tiers(const cs_output *out, const cs_tiers_report *report, cs_tier_d
     if (report->emulated)
         cs_say(out, "beside it:   the processor is emulated by software: no hardware virtualisation\n");
     cs_say(out, "\n");
-    say_rules(out, report);
-    if (report->finding != 0) cs_say(out, "\nfinding:     entry %" PRId64 ", unsigned\n", report->finding);
-    if (report->side_file[0] != '\0') {
-        char shown[200];
-        cs_escape_short(cs_view_of(report->side_file), shown, sizeof shown);
-        cs_say(out, "\nfinding:     %s\n", shown);
-    }
+    say_rules(out, report, true);
+    if (report->finding != 0 || report->side_file[0] != '\0') cs_say(out, "\n");
+    say_finding(out, report);
     if (report->result == CS_OK) cs_say(out, "\nNo rule contradicts the claim. That is no proof of it.\n");
 }
 

@@ -10,6 +10,10 @@ extern const char *const cs_depth_words[]; /* "statements", "probe", "host", NUL
 /* Print the table, rule by rule, and what stands beside it. */
 void cs_say_tiers(const cs_output *out, const cs_tiers_report *report, cs_tier_depth depth);
 
+/* Of it only the rules that contradict and where that is kept, and that the host can't be seen where it was to be. */
+void cs_say_contradictions(const cs_output *out, const cs_tiers_report *report);
+void cs_say_no_host_view(const cs_output *out, const cs_tiers_report *report, cs_tier_depth depth);
+
 /* The same as a JSON object. NULL without memory. */
 json_t *cs_json_of_tiers(const cs_tiers_report *report, cs_tier_depth depth);
 

@@ -24,7 +24,9 @@ typedef enum cs_baseline_state {
     CS_STATE_PROVIDER,
     CS_STATE_POLICY,
     CS_STATE_ENVIRONMENT,
-    CS_STATE_DAEMON_START, /* the record's instance, else pid's start as the host's kernel tells it */
+    CS_STATE_DAEMON_START, /* its process and that one's start as this machine's kernel tells them; and the record's
+                              instance, where all runs of the check state the same: many daemons have one for each
+                              run, which says nothing of their start */
     CS_STATE_HOST_BOOT,    /* this machine's boot_id where the daemon is here */
     CS_STATE_DEPTH,        /* the depth of the check, and whether guards were tried */
     CS_STATE_MEMBERS
@@ -44,8 +46,11 @@ typedef struct cs_baseline {
     size_t count;
 } cs_baseline;
 
-/* Take the baseline of a finished check. `guards` may be NULL: not tried. Only what stays the same while nothing
- * changes: statements, verdicts, facts of the kernel and limits; no times, ids or digests of one run. */
+/* Take the baseline of a finished check, just ended: the daemon's process is looked for now. `guards` may be NULL: not
+ * tried. Only what stays the same while nothing changes: statements, verdicts, facts of the kernel and limits; no times,
+ * ids or digests of one run. CS_CODE_INTERNAL for a check that did not pass: it gives no baseline. CS_CODE_BASELINE_FORM
+ * when the daemon states more than a baseline may hold; CS_CODE_BASELINE_STATE when its process is younger than the
+ * check. */
 CS_MUST_CHECK cs_result cs_baseline_take(const char *url, cs_tier_depth depth, const cs_tiers_report *tiers,
                                          const cs_guards_report *guards, cs_baseline *out, cs_error *err);
 void cs_baseline_free(cs_baseline *baseline);
@@ -62,7 +67,9 @@ typedef struct cs_baseline_difference {
 typedef struct cs_baseline_file cs_baseline_file;
 
 /* Read a file; a path that is not there gives an empty one when `create`. CS_CODE_BASELINE_FORM for anything but the
- * exact form. */
+ * exact form; CS_CODE_IO. Symbolic links are followed.
+ * It is only ever written as a whole new file, in the place of the one that was read while that one still stands there
+ * unchanged (CS_CODE_IO otherwise), or of none; when that fails, the file is as it was. */
 CS_MUST_CHECK cs_result cs_baseline_open(const char *path, bool create, cs_baseline_file **out, cs_error *err);
 void cs_baseline_close(cs_baseline_file *file);
 

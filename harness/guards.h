@@ -48,7 +48,8 @@ const char *cs_guard_verdict_word(cs_guard_verdict verdict); /* "unknown", "in f
 /* What was found out about one guard. Texts are safe to print. */
 typedef struct cs_guard_finding {
     cs_guard_verdict verdict;
-    bool promised;                     /* Describe's resources state it (or, for time, the request does) */
+    bool promised;                     /* Describe's resources state it (or, for time, the request does), or the name of
+                                          the claimed tier implies it */
     bool required;                     /* by the caller */
     int64_t measured;                  /* the bound that was met (processes, MiB, thousandths of a processor, ms);
                                           CS_PROBE_UNKNOWN: none, or nothing to measure */
@@ -62,6 +63,8 @@ typedef struct cs_guard_finding {
 typedef struct cs_guards_options {
     cs_run_options run; /* the attempts are ordinary runs: checked, and signed and kept where a key and a ledger are */
     unsigned required;  /* CS_GUARD_BIT of those that must be shown to be in force, whatever is promised */
+    void (*on_progress)(void *user, size_t done, size_t total); /* may be NULL */
+    void *user;
 } cs_guards_options;
 
 /* The runs that are made, in their order. */
@@ -83,9 +86,10 @@ typedef struct cs_guards_report {
     char side_file[512];               /* path when the ledger could not take it; empty otherwise */
 } cs_guards_report;
 
-/* Try all guards of the daemon. *report is always filled; returns report->result: CS_OK when none is broken,
- * CS_CODE_TIER_GUARD (failed) when one is, with a finding in the ledger; the result of a run that did not pass its
- * checks; CS_CODE_TIER_PROBE (unchecked) when the attempts could not be made at all (a daemon that runs no projects, a
+/* Try all guards of the daemon. *report is always filled; returns report->result: CS_OK when none is broken, with a
+ * finding in the ledger CS_CODE_TIER_CONTRADICTED (failed) when one is that the claimed tier implies,
+ * CS_CODE_TIER_GUARD (failed) when it is another one, CS_CODE_TIER_NONCE (failed) when an answer is none of this check's
+ * runs; the result of a run that did not pass its checks; CS_CODE_TIER_PROBE (unchecked) when the attempts could not be made at all (a daemon that runs no projects, a
  * processor without the program) and a guard is required. */
 CS_MUST_CHECK cs_result cs_guards_check(const cs_guards_options *options, cs_guards_report *report);
 void cs_guards_free(cs_guards_report *report);

@@ -21,6 +21,7 @@ struct cs_host_watch {
     cs_bait_file file;
     int listener; /* of the bait; -1: none */
     char token[CS_PROBE_TOKEN_DIGITS + 1];
+    char nonce[CS_PROBE_NONCE_DIGITS + 1];
     cs_probe_form form;
     int daemon;             /* who listens at the daemon's address; 0: nobody here */
     int before[BEFORE_MAX]; /* what was below it already */
@@ -92,12 +93,36 @@ uint16_t cs_host_loopback_port(const char *url) {
     return rest == end && port > 0 && port <= UINT16_MAX ? (uint16_t)port : 0;
 }
 
+bool cs_host_find_daemon(const char *url, cs_host_daemon *out) {
+    *out = (cs_host_daemon){0};
+    uint16_t port = cs_host_loopback_port(url);
+    int pid = port != 0 ? cs_proc_listener(port) : 0;
+    if (pid == 0) return false;
+    char text[2048];
+    cs_proc_entry entry = {0};
+    size_t len = cs_proc_read(pid, "stat", text, sizeof text);
+    if (!cs_proc_parse_stat(cs_view_bytes(text, len), &entry)) return false;
+    out->pid = pid;
+    out->started = entry.started;
+    read_boot_id(out->boot_id, sizeof out->boot_id);
+    return out->boot_id[0] != '\0';
+}
+
 /* ---- the thread ------------------------------------------------------------------------------------ */
 
-static bool has_token(const cs_host_watch *watch, int pid) {
+static bool has_argument(int pid, const char *part) {
     char arguments[ARGUMENTS_BYTES];
     size_t len = cs_proc_read(pid, "cmdline", arguments, sizeof arguments);
-    return memmem(arguments, len, watch->token, CS_PROBE_TOKEN_DIGITS) != NULL;
+    return memmem(arguments, len, part, strlen(part)) != NULL;
+}
+
+static bool has_token(const cs_host_watch *watch, int pid) {
+    return has_argument(pid, watch->token);
+}
+
+/* The probe of this very run: another check on this machine runs the same bytes with a nonce of its own. */
+static bool is_our_program(const cs_host_watch *watch, int pid) {
+    return cs_proc_runs(pid, cs_probe_program()) && (has_argument(pid, watch->nonce) || has_token(watch, pid));
 }
 
 static void scan_processes(cs_host_watch *watch) {
@@ -110,7 +135,7 @@ static void scan_processes(cs_host_watch *watch) {
             /* It may have ended meanwhile, and its number may be another's: only what is still the same counts. */
             seen->token_seen = has_token(watch, pid);
         }
-        if (watch->form == CS_PROBE_PROGRAM && !seen->program_seen && cs_proc_runs(pid, cs_probe_program())) {
+        if (watch->form == CS_PROBE_PROGRAM && !seen->program_seen && is_our_program(watch, pid)) {
             seen->program_seen = true;
             seen->program_pid = pid;
         }
@@ -154,7 +179,9 @@ static void *watch_thread(void *of) {
     for (unsigned scan = 0; !atomic_load(&watch->stop); scan++) {
         if (cs_proc_pids(&watch->list)) {
             scan_processes(watch);
-            if (scan % TREE_EVERY == TREE_EVERY - 1) scan_tree(watch, false);
+            /* Until something was seen below the daemon: what runs briefly on a busy machine is soon gone. */
+            bool soon = watch->seen.place == CS_HOST_LISTENER;
+            if (soon || scan % TREE_EVERY == TREE_EVERY - 1) scan_tree(watch, false);
         }
         if (cs_bait_port_reached(watch->listener, watch->token)) watch->seen.port_reached = true;
         cs_host_nap_ms(SCAN_MS);
@@ -186,6 +213,7 @@ cs_result cs_host_watch_begin(const char *url, cs_probe_order *order, cs_host_wa
     watch->listener = -1;
     watch->seen.apart = CS_PROBE_UNKNOWN;
     watch->form = order->form;
+    memcpy(watch->nonce, order->nonce, sizeof watch->nonce);
     atomic_init(&watch->stop, false);
     if (!cs_probe_token(order, watch->token)) {
         free(watch);

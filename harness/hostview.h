@@ -32,6 +32,17 @@ typedef struct cs_host_facts {
 
 void cs_host_look(cs_host_facts *out);
 
+/* The process of this machine that listens at the daemon's loopback address: with its start and the boot, none other
+ * ever is the same. */
+typedef struct cs_host_daemon {
+    int64_t pid;
+    uint64_t started; /* clock ticks after the boot */
+    char boot_id[CS_PROBE_TEXT + 1];
+} cs_host_daemon;
+
+/* False when none can be seen: the daemon is elsewhere, or its process belongs to another user. */
+CS_MUST_CHECK bool cs_host_find_daemon(const char *url, cs_host_daemon *out);
+
 /* One process as the host's kernel shows it. Numbers are CS_PROBE_UNKNOWN where they could not be read. */
 typedef struct cs_host_process {
     int64_t pid;
@@ -52,7 +63,8 @@ typedef struct cs_host_sighting {
     cs_host_process workload; /* whose argument the token is, when seen */
     int64_t apart; /* 1: it is below the daemon, and its pid, mnt, net and ipc namespaces are all others than the
                       daemon's; 0: some are the same; CS_PROBE_UNKNOWN: it is not below, or they can't be read */
-    bool program_seen;        /* a process whose executable has the bytes of the probe's program */
+    bool program_seen;        /* a process whose executable has the bytes of the probe's program, and whose arguments
+                                 have the nonce or the token of this run: others check here, too */
     int64_t program_pid;
     bool monitor_below;       /* a virtual machine's monitor below the daemon */
     bool monitor_anywhere;    /* or elsewhere on this machine */

@@ -149,3 +149,35 @@ cs_result cs_keep_signed(const cs_run_options *options, cs_ledger_row row, cs_ru
     report->entry = 0;
     return keep_aside(options, &row, report, &trouble);
 }
+
+cs_result cs_keep_ask(const cs_run_options *options, cs_describe_response **out, cs_error *err) {
+    cs_outcome outcome;
+    ProtobufCMessage *copy = NULL;
+    cs_result result = cs_client_describe(options->client, &outcome);
+    if (result == CS_OK) {
+        result = cs_message_copy(outcome.message, &copy, err);
+    } else {
+        *err = outcome.err;
+        cs_error_also(err, " (Describe: %s; nothing ran)", cs_code_name(outcome.err.code));
+        result = cs_error_recode(err, CS_CODE_DESCRIBE_FAILED);
+    }
+    cs_outcome_free(&outcome);
+    if (result == CS_OK && copy == NULL) result = cs_fail(err, CS_CODE_INTERNAL, "a description got lost");
+    *out = (cs_describe_response *)copy;
+    return result;
+}
+
+/* Is this what came of Run, and not of a session's call, whose answer holds more than a finding may? */
+static bool is_single(const cs_run_report *run) {
+    const ProtobufCMessage *message = run->outcome.message;
+    return message == NULL || message->descriptor == &plimsoll__v1__run_response__descriptor;
+}
+
+void cs_keep_beside(const cs_run_options *options, const cs_run_report *run, cs_run_report *keeper) {
+    cs_ledger_row row = cs_keep_row(options);
+    row.request = cs_buf_view(&run->request_bytes);
+    row.describe_before = cs_buf_view(&run->before.bytes);
+    row.describe_after = cs_buf_view(&run->after.bytes);
+    if (run->outcome.bytes.len > 0 && is_single(run)) row.response = cs_buf_view(&run->outcome.bytes);
+    cs_keep_finding(options, row, keeper);
+}

@@ -1,5 +1,5 @@
-/* What a call leaves behind, and what comes before it. Shared by harness/run.c, harness/session*.c and
- * harness/tiers_check.c only. */
+/* What a call leaves behind, and what comes before it. Shared by harness/run.c, harness/session*.c,
+ * harness/tiers_check.c and harness/guards*.c only. */
 #ifndef CS_HARNESS_KEEP_H
 #define CS_HARNESS_KEEP_H
 
@@ -32,6 +32,13 @@ cs_ledger_row cs_keep_row(const cs_run_options *options);
 /* Keep the report's error as a finding, with what stands in `row`. The verdict stays what it is, also when the
  * ledger can't take the finding: then it goes into a side file, and the message says so. */
 void cs_keep_finding(const cs_run_options *options, cs_ledger_row row, cs_run_report *report);
+
+/* What the daemon says of itself, before anything is run: gives a copy. CS_CODE_DESCRIBE_FAILED otherwise. */
+CS_MUST_CHECK cs_result cs_keep_ask(const cs_run_options *options, cs_describe_response **out, cs_error *err);
+
+/* Keep keeper->err as a finding about a run that is there already, with that run's bytes; a session's call without its
+ * answer, which holds more than a finding may. */
+void cs_keep_beside(const cs_run_options *options, const cs_run_report *run, cs_run_report *keeper);
 
 /* Keep a signed entry: `row` with its kind and all that belongs to it, and report->envelope. When the ledger does
  * not take it, it goes into a side file and the class is CS_UNCHECKED. */

@@ -50,6 +50,9 @@ CS_MUST_CHECK cs_result cs_probe_request(const cs_probe_order *order, cs_view fl
 /* The executable's bytes, to know it again on the host; empty when this build has none. Static memory. */
 cs_view cs_probe_program(void);
 
+/* The program of the attempts on a sandbox's guards (harness/probe/walls.c; guards.h); the same. */
+cs_view cs_probe_walls(void);
+
 #define CS_PROBE_TEXT 128u
 #define CS_PROBE_UNKNOWN INT64_MIN /* of a number that the probe could not find out */
 

@@ -1,12 +1,9 @@
 /* What comes back: the output of a run, and the facts in it. Every byte is a stranger's. */
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "harness/probe.h"
+#include "harness/probe_parts.h"
 #include "records/text.h"
-
-#define MAX_NUMBER ((json_int_t)1 << 53)
 
 /* ---- the output of a run ------------------------------------------------------------------------- */
 
@@ -93,16 +90,6 @@ static bool take_text(const json_t *value, char *out) {
     return true;
 }
 
-static bool take_number(const json_t *value, int64_t *out) {
-    *out = CS_PROBE_UNKNOWN;
-    if (json_is_null(value)) return true;
-    if (!json_is_integer(value)) return false;
-    json_int_t number = json_integer_value(value);
-    if (number > MAX_NUMBER || number < -MAX_NUMBER) return false;
-    *out = number;
-    return true;
-}
-
 static bool take_sign(const json_t *value, cs_probe_sign *out) {
     *out = json_is_true(value) ? CS_SIGN_PRESENT : json_is_false(value) ? CS_SIGN_ABSENT : CS_SIGN_UNKNOWN;
     return json_is_boolean(value) || json_is_null(value);
@@ -127,7 +114,7 @@ static bool take(const member *m, const json_t *value, cs_probe_facts *out) {
     case MEMBER_TEXT:
         return take_text(value, at);
     case MEMBER_NUMBER:
-        return take_number(value, (int64_t *)(void *)at);
+        return cs_probe_take_number(value, (int64_t *)(void *)at);
     case MEMBER_SIGN:
         return take_sign(value, (cs_probe_sign *)(void *)at);
     case MEMBER_SAMPLES:
@@ -136,24 +123,16 @@ static bool take(const member *m, const json_t *value, cs_probe_facts *out) {
     return false;
 }
 
-static cs_result malformed(cs_error *err, const char *what) {
-    return cs_fail(err, CS_CODE_TIER_PROBE, "what came back is not what a probe prints: %s", what);
-}
-
-static bool is_word(const json_t *value, const char *word) {
-    return json_is_string(value) && strcmp(json_string_value(value), word) == 0;
-}
-
 static cs_result read_object(cs_probe_form form, const json_t *object, cs_probe_facts *out, cs_error *err) {
     if (!json_is_object(object) || json_object_size(object) != MEMBER_COUNT + 2)
-        return malformed(err, "it has more or fewer members");
-    if (!is_word(json_object_get(object, "probe"), "countersign.tier-probe.v1") ||
-        !is_word(json_object_get(object, "form"), cs_probe_form_word(form)))
-        return malformed(err, "it is of another kind or form");
+        return cs_probe_malformed(err, "it has more or fewer members");
+    if (!cs_probe_is_word(json_object_get(object, "probe"), "countersign.tier-probe.v1") ||
+        !cs_probe_is_word(json_object_get(object, "form"), cs_probe_form_word(form)))
+        return cs_probe_malformed(err, "it is of another kind or form");
     for (size_t i = 0; i < MEMBER_COUNT; i++) {
         const json_t *value = json_object_get(object, members[i].name);
         if (value == NULL || !take(&members[i], value, out)) {
-            cs_result result = malformed(err, "a member is missing, or of another type or size");
+            cs_result result = cs_probe_malformed(err, "a member is missing, or of another type or size");
             cs_error_where(err, "%s", members[i].name);
             return result;
         }
@@ -161,43 +140,11 @@ static cs_result read_object(cs_probe_form form, const json_t *object, cs_probe_
     return CS_OK;
 }
 
-/* ---- the two lines ------------------------------------------------------------------------------- */
-
-/* Cut the output into its JSON line and the 64 digits below it. */
-static bool cut_lines(cs_view output, cs_view *line, cs_view *digest) {
-    if (output.len > CS_PROBE_MAX_ANSWER || output.len < CS_SHA256_HEX + 3) return false;
-    size_t at = output.len - CS_SHA256_HEX - 2;
-    if (output.ptr[at] != '\n' || output.ptr[output.len - 1] != '\n') return false;
-    *line = cs_view_bytes(output.ptr, at);
-    *digest = cs_view_bytes(output.ptr + at + 1, CS_SHA256_HEX);
-    return cs_is_hex(*digest, CS_SHA256_HEX) && memchr(line->ptr, '\n', line->len) == NULL;
-}
-
-static cs_result check_digest(const cs_probe_order *order, cs_view line, cs_view stated, cs_error *err) {
-    cs_sha256 *hash = cs_sha256_new();
-    if (hash == NULL) return cs_fail(err, CS_CODE_NO_MEMORY, "no memory for a running hash");
-    static const char domain[] = "countersign.tier-probe.v1\n";
-    cs_digest digest;
-    cs_sha256_update(hash, domain, sizeof domain - 1);
-    cs_sha256_update(hash, order->nonce, strlen(order->nonce));
-    cs_sha256_update(hash, "\n", 1);
-    cs_sha256_update(hash, line.ptr, line.len);
-    bool done = cs_sha256_final_hex(hash, &digest);
-    cs_sha256_free(hash);
-    if (!done) return cs_fail(err, CS_CODE_INTERNAL, "a hash failed");
-    if (cs_view_equal(cs_digest_view(&digest), stated)) return CS_OK;
-    return cs_fail_differs(err, CS_CODE_TIER_NONCE, "the digest of a probe's answer with this run's nonce",
-                           cs_digest_view(&digest), stated);
-}
-
 cs_result cs_probe_read(const cs_probe_order *order, cs_view output, cs_probe_facts *out, cs_error *err) {
     memset(out, 0, sizeof *out);
-    cs_view line, digest;
-    if (!cut_lines(output, &line, &digest)) return malformed(err, "it is not one line and a digest");
-    cs_result result = check_digest(order, line, digest, err);
+    json_t *object = NULL;
+    cs_result result = cs_probe_line("countersign.tier-probe.v1", order->nonce, output, &object, err);
     if (result != CS_OK) return result;
-    json_t *object = json_loadb((const char *)line.ptr, line.len, JSON_REJECT_DUPLICATES, NULL);
-    if (object == NULL) return malformed(err, "its line is no JSON object, or repeats a member");
     cs_probe_facts facts = {0};
     result = read_object(order->form, object, &facts, err);
     json_decref(object);

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "harness/probe.h"
 #include "harness/probe_bytes.h"
+#include "harness/probe_parts.h"
 #include "records/request.h"
 #include "records/text.h"
 
@@ -20,13 +20,21 @@ cs_view cs_probe_program(void) {
     return cs_probe_program_bytes();
 }
 
-cs_result cs_probe_order_new(cs_probe_form form, uint32_t hold_ms, cs_probe_order *out, cs_error *err) {
-    *out = (cs_probe_order){.form = form, .hold_ms = hold_ms};
+cs_view cs_probe_walls(void) {
+    return cs_probe_walls_bytes();
+}
+
+cs_result cs_probe_nonce(char out[CS_PROBE_NONCE_DIGITS + 1], cs_error *err) {
     uint8_t nonce[NONCE_BYTES];
     if (getrandom(nonce, sizeof nonce, 0) != (ssize_t)sizeof nonce)
         return cs_fail(err, CS_CODE_IO, "the system gives no random bytes for a nonce");
-    cs_hex(nonce, sizeof nonce, out->nonce);
+    cs_hex(nonce, sizeof nonce, out);
     return CS_OK;
+}
+
+cs_result cs_probe_order_new(cs_probe_form form, uint32_t hold_ms, cs_probe_order *out, cs_error *err) {
+    *out = (cs_probe_order){.form = form, .hold_ms = hold_ms};
+    return cs_probe_nonce(out->nonce, err);
 }
 
 bool cs_probe_token(const cs_probe_order *order, char out[CS_PROBE_TOKEN_DIGITS + 1]) {
@@ -92,35 +100,49 @@ static cs_result script_request(const cs_probe_order *order, cs_view floor, cs_r
     return copy(&request, out, err);
 }
 
-/* Files of a project are text, so the executable travels as base64. */
-static bool program_texts(const cs_probe_order *order, cs_buf *encoded, cs_buf *step) {
-    return cs_base64_append(encoded, cs_probe_program_bytes()) && cs_buf_byte(encoded, '\n') &&
-           cs_buf_printf(step, "base64 -d " PROGRAM_FILE " > probe && chmod +x probe && ./probe %s %u %s %u",
-                         order->nonce, (unsigned)order->hold_ms, order->canary != NULL ? order->canary : "-",
-                         (unsigned)order->port);
-}
+/* ---- projects ------------------------------------------------------------------------------------ */
 
-static cs_result program_request(const cs_probe_order *order, cs_view floor, cs_run_request **out, cs_error *err) {
-    if (cs_probe_program_bytes().len == 0)
+cs_result cs_probe_project_request(const cs_probe_project *project, cs_view floor, cs_run_request **out,
+                                   cs_error *err) {
+    *out = NULL;
+    if (project->program.len == 0)
         return cs_fail(err, CS_CODE_USAGE,
                        "this build has no program form of the probe: it is made for x86-64 and 64-bit ARM");
+    if (project->step_count > CS_PROBE_MAX_STEPS) return cs_fail(err, CS_CODE_INTERNAL, "too many steps of a probe");
     CS_AUTO_BUF encoded = CS_BUF_INIT(CS_MAX_FILES_BYTES);
-    CS_AUTO_BUF step = CS_BUF_INIT(CS_MAX_STEP_BYTES);
-    if (!program_texts(order, &encoded, &step)) return no_memory(err);
+    if (!cs_base64_append(&encoded, project->program) || !cs_buf_byte(&encoded, '\n')) return no_memory(err);
     cs_project_file file = PLIMSOLL__V1__PROJECT_FILE__INIT;
-    file.path = borrow(cs_view_of(PROGRAM_FILE));
+    file.path = borrow(cs_view_of(project->file));
     file.content = borrow(cs_buf_view(&encoded));
     cs_project_file *files[] = {&file};
-    ProtobufCBinaryData steps[] = {borrow(cs_buf_view(&step))};
+    ProtobufCBinaryData steps[CS_PROBE_MAX_STEPS];
+    for (size_t i = 0; i < project->step_count; i++)
+        steps[i] = borrow(project->steps[i]);
     Plimsoll__V1__ProjectRun run = PLIMSOLL__V1__PROJECT_RUN__INIT;
     run.n_files = 1;
     run.files = files;
-    run.n_steps = 1;
+    run.n_steps = project->step_count;
     run.steps = steps;
     cs_run_request request = begin(floor);
+    request.timeout_ms = project->timeout_ms;
     request.payload_case = PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_PROJECT;
     request.project = &run;
     return copy(&request, out, err);
+}
+
+static cs_result program_request(const cs_probe_order *order, cs_view floor, cs_run_request **out, cs_error *err) {
+    CS_AUTO_BUF step = CS_BUF_INIT(CS_MAX_STEP_BYTES);
+    if (!cs_buf_printf(&step, "base64 -d " PROGRAM_FILE " > probe && chmod +x probe && ./probe %s %u %s %u",
+                       order->nonce, (unsigned)order->hold_ms, order->canary != NULL ? order->canary : "-",
+                       (unsigned)order->port))
+        return no_memory(err);
+    const cs_view steps[] = {cs_buf_view(&step)};
+    const cs_probe_project project = {.file = PROGRAM_FILE,
+                                      .program = cs_probe_program_bytes(),
+                                      .steps = steps,
+                                      .step_count = 1,
+                                      .timeout_ms = CS_PROBE_TIMEOUT_MS};
+    return cs_probe_project_request(&project, floor, out, err);
 }
 
 cs_result cs_probe_request(const cs_probe_order *order, cs_view floor, cs_run_request **out, cs_error *err) {

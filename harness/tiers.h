@@ -27,6 +27,13 @@ typedef enum cs_said_where {
     CS_SAID_PLACES
 } cs_said_where;
 
+/* Around which run: those of the probes (by cs_probe_form), and what they are laid beside. */
+typedef enum cs_said_run {
+    CS_SAID_OF = CS_PROBE_FORMS, /* the run whose claim is in question */
+    CS_SAID_EARLIER,             /* an earlier run of the same work */
+    CS_SAID_RUNS
+} cs_said_run;
+
 /* One statement; the text borrows from a report, ptr NULL: not stated there. */
 typedef struct cs_said {
     cs_view tier[CS_SAID_PLACES];
@@ -53,7 +60,7 @@ typedef struct cs_inside {
 } cs_inside;
 
 typedef struct cs_tier_observations {
-    cs_said said[CS_PROBE_FORMS];
+    cs_said said[CS_SAID_RUNS];
     cs_ledger_said ledger;
     cs_inside inside[CS_PROBE_FORMS];
     cs_host_facts host;
@@ -100,21 +107,29 @@ size_t cs_tier_judge(const cs_tier_observations *seen, cs_tier claim, cs_tier_de
 /* ---- the check ----------------------------------------------------------------------------------- */
 
 typedef struct cs_tiers_options {
-    cs_run_options run; /* the probes are ordinary runs: checked, and signed and kept where a key and a ledger are */
+    /* The probes are ordinary runs: checked, and signed and kept where a key and a ledger are; but beside other runs
+     * (below) only what fails its checks is kept, since that ledger is of other work. */
+    cs_run_options run;
     cs_tier_depth depth;
+    /* The run whose claim is in question, which passed its checks; NULL: a probe's own run stands in. With it nothing
+     * more is run for statements. Borrowed, as long as the report. */
+    const cs_run_report *of;
+    /* What the daemon stated around an earlier run of the same work, all of which must go together; NULL: none.
+     * Borrowed, as long as the report. */
+    const cs_said *earlier;
 } cs_tiers_options;
 
 /* What came of it. End with cs_tiers_free. */
 typedef struct cs_tiers_report {
     cs_result result;
     cs_error err;
-    cs_tier claim; /* CS_TIER_UNKNOWN: the daemon states no tier of the five words */
+    cs_tier claim; /* of the run in question, else of Describe; CS_TIER_UNKNOWN: no tier of the five words */
     cs_tier_observations seen; /* borrows from the runs */
     cs_tier_judgement judgements[CS_TIER_MAX_RULES];
     size_t contradictions;
     bool ran[CS_PROBE_FORMS];
     cs_run_report runs[CS_PROBE_FORMS]; /* when ran */
-    int64_t finding;      /* ledger id of the contradiction; 0: none */
+    int64_t finding;      /* ledger id of the contradiction, with the bytes of the run in question; 0: none */
     char side_file[512];  /* path when the ledger could not take it; empty otherwise */
     bool emulated;        /* the processor is one that software emulates, as far as the probe sees: reported beside the
                              tier, no contradiction */
@@ -122,8 +137,14 @@ typedef struct cs_tiers_report {
 
 /* Run the probes, watch, and judge. *report is always filled; returns report->result: CS_OK when no rule contradicts
  * the claim, CS_CODE_TIER_CONTRADICTED (failed) when one does, with a finding in the ledger; the result of a run that
- * did not pass its checks; CS_CODE_TIER_PROBE (unchecked) when a probe was asked for and none could be read. */
+ * did not pass its checks; CS_CODE_TIER_PROBE (unchecked) when a probe was asked for and none could be read.
+ *
+ * Beside other runs (`of`, `earlier`) a contradiction outranks what became of the probes, and a check that could not be
+ * made is unchecked, whatever kept it from being made: those other runs did run. */
 CS_MUST_CHECK cs_result cs_tiers_check(const cs_tiers_options *options, cs_tiers_report *report);
 void cs_tiers_free(cs_tiers_report *report);
+
+/* Take down what the daemon stated around one run. Borrows from it. */
+void cs_tiers_said(const cs_run_report *run, cs_said *out);
 
 #endif

@@ -9,6 +9,7 @@
 #define SCRIPT_HOLD_MS 1500u
 #define PROGRAM_HOLD_MS 3000u
 #define STATEMENTS_HOLD_MS 0u
+#define STATEMENTS_ONLY "only statements were to be compared"
 
 static void say_unread(cs_inside *inside, const cs_error *err) {
     cs_view text = cs_utf8_cut(cs_view_of(err->message), sizeof inside->why - 1);
@@ -38,6 +39,24 @@ static cs_result read_answer(const cs_probe_order *order, const cs_run_report *r
     return cs_fail(err, trouble.code, "%s", trouble.message);
 }
 
+/* Does the claim belong to runs that were made before? */
+static bool is_beside(const cs_tiers_options *options) {
+    return options->of != NULL || options->earlier != NULL;
+}
+
+/* Beside other runs the ledger is that of the work: a probe in it would be one more run than was asked for, and one
+ * that can't be replayed. What went wrong is kept all the same. */
+static cs_result send_probe(const cs_tiers_options *options, cs_run_request *request, cs_run_report *run) {
+    if (!is_beside(options)) return cs_run_once(&options->run, request, run);
+    cs_run_options unkept = options->run;
+    unkept.key = NULL;
+    unkept.ledger = NULL;
+    cs_result result = cs_run_once(&unkept, request, run);
+    bool answered = run->outcome.state == CS_CALL_ANSWERED || run->outcome.state == CS_CALL_UNANSWERED;
+    if (result != CS_OK && answered) cs_keep_beside(&options->run, run, run);
+    return result;
+}
+
 /* The floor of a probe's run is what the daemon claims: it must take such a run. */
 static cs_result run_probe(const cs_tiers_options *options, cs_probe_form form, cs_view floor,
                            cs_tiers_report *report) {
@@ -51,7 +70,7 @@ static cs_result run_probe(const cs_tiers_options *options, cs_probe_form form, 
     if (result == CS_OK) result = cs_probe_request(&order, floor, &request, &report->err);
     if (result == CS_OK) {
         report->ran[form] = true;
-        result = cs_run_once(&options->run, request, run);
+        result = send_probe(options, request, run);
         report->err = run->err;
         cs_tiers_said(run, &report->seen.said[form]);
     }
@@ -61,26 +80,8 @@ static cs_result run_probe(const cs_tiers_options *options, cs_probe_form form, 
     return result;
 }
 
-/* What the daemon says of itself before anything is run. */
-static cs_result ask(const cs_tiers_options *options, cs_describe_response **out, cs_error *err) {
-    cs_outcome outcome;
-    ProtobufCMessage *copy = NULL;
-    cs_result result = cs_client_describe(options->run.client, &outcome);
-    if (result == CS_OK) {
-        result = cs_message_copy(outcome.message, &copy, err);
-    } else {
-        *err = outcome.err;
-        cs_error_also(err, " (Describe: %s; nothing ran)", cs_code_name(outcome.err.code));
-        result = cs_error_recode(err, CS_CODE_DESCRIBE_FAILED);
-    }
-    cs_outcome_free(&outcome);
-    if (result == CS_OK && copy == NULL) result = cs_fail(err, CS_CODE_INTERNAL, "a description got lost");
-    *out = (cs_describe_response *)copy;
-    return result;
-}
-
-static void leave_program_out(cs_tiers_report *report, const char *why) {
-    cs_inside *inside = &report->seen.inside[CS_PROBE_PROGRAM];
+static void say_left_out(cs_tiers_report *report, cs_probe_form form, const char *why) {
+    cs_inside *inside = &report->seen.inside[form];
     snprintf(inside->why, sizeof inside->why, "%s", why);
 }
 
@@ -93,11 +94,11 @@ static cs_result run_probes(const cs_tiers_options *options, const cs_describe_r
     cs_result result = run_probe(options, CS_PROBE_SCRIPT, floor, report);
     if (result != CS_OK) return result;
     if (options->depth == CS_DEPTH_STATEMENTS)
-        leave_program_out(report, "only statements were to be compared");
+        say_left_out(report, CS_PROBE_PROGRAM, STATEMENTS_ONLY);
     else if (!self->supports_project)
-        leave_program_out(report, "the daemon runs no projects");
+        say_left_out(report, CS_PROBE_PROGRAM, "the daemon runs no projects");
     else if (cs_probe_program().len == 0)
-        leave_program_out(report, "this build has none for this processor");
+        say_left_out(report, CS_PROBE_PROGRAM, "this build has none for this processor");
     else
         result = run_probe(options, CS_PROBE_PROGRAM, floor, report);
     return result;
@@ -121,16 +122,12 @@ static cs_result contradicted(cs_tiers_report *report) {
     return CS_FAILED;
 }
 
-/* Keep the contradiction with the bytes of the latest run beside it. */
+/* Keep the contradiction with the bytes of the run in question, or else of the probe's latest. */
 static void keep_contradiction(const cs_tiers_options *options, cs_tiers_report *report) {
     const cs_run_report *run = &report->runs[report->ran[CS_PROBE_PROGRAM] ? CS_PROBE_PROGRAM : CS_PROBE_SCRIPT];
-    cs_ledger_row row = cs_keep_row(&options->run);
-    row.request = cs_buf_view(&run->request_bytes);
-    row.describe_before = cs_buf_view(&run->before.bytes);
-    row.describe_after = cs_buf_view(&run->after.bytes);
-    if (run->outcome.bytes.len > 0) row.response = cs_buf_view(&run->outcome.bytes);
+    if (options->of != NULL) run = options->of;
     cs_run_report keeper = {.err = report->err};
-    cs_keep_finding(&options->run, row, &keeper);
+    cs_keep_beside(&options->run, run, &keeper);
     report->err = keeper.err;
     report->finding = keeper.entry;
     memcpy(report->side_file, keeper.side_file, sizeof report->side_file);
@@ -145,10 +142,7 @@ static bool is_emulated(const cs_inside *program) {
     return program->read && strcmp(program->facts.hypervisor, "TCGTCGTCGTCG") == 0;
 }
 
-static cs_result judge(const cs_tiers_options *options, cs_tiers_report *report) {
-    report->emulated = is_emulated(&report->seen.inside[CS_PROBE_PROGRAM]);
-    report->contradictions = cs_tier_judge(&report->seen, report->claim, options->depth, report->judgements);
-    if (report->contradictions > 0) return contradicted(report);
+static cs_result need_probe(const cs_tiers_options *options, cs_tiers_report *report) {
     if (options->depth != CS_DEPTH_STATEMENTS && !any_read(report))
         return cs_fail(&report->err, CS_CODE_TIER_PROBE, "no probe could be read: %s",
                        report->seen.inside[CS_PROBE_SCRIPT].why);
@@ -157,33 +151,76 @@ static cs_result judge(const cs_tiers_options *options, cs_tiers_report *report)
 
 /* ---- all of it ------------------------------------------------------------------------------------------- */
 
-static cs_result look_into_ledger(const cs_tiers_options *options, cs_tiers_report *report) {
+static cs_result look_into_ledger(const cs_tiers_options *options, cs_tiers_report *report, cs_error *err) {
     if (options->run.ledger_path == NULL) return CS_OK;
-    const cs_run_report *run = &report->runs[CS_PROBE_SCRIPT];
+    const cs_run_report *run = options->of != NULL ? options->of : &report->runs[CS_PROBE_SCRIPT];
     if (run->checked.record == NULL) return CS_OK;
     return cs_tiers_read_ledger(options->run.ledger_path, cs_client_url(options->run.client), run->checked.record,
-                                (uint64_t)run->entry, &report->seen.ledger, &report->err);
+                                (uint64_t)run->entry, &report->seen.ledger, err);
+}
+
+/* What the probes see. Of a run in question the statements are there already. */
+static cs_result look_inside(const cs_tiers_options *options, cs_tiers_report *report) {
+    if (options->of != NULL && options->depth == CS_DEPTH_STATEMENTS) {
+        say_left_out(report, CS_PROBE_SCRIPT, STATEMENTS_ONLY);
+        say_left_out(report, CS_PROBE_PROGRAM, STATEMENTS_ONLY);
+        return CS_OK;
+    }
+    cs_describe_response *self = NULL;
+    cs_result result = cs_keep_ask(&options->run, &self, &report->err);
+    if (result != CS_OK) return result;
+    if (options->of == NULL) report->claim = cs_tier_parse(cs_bytes_view(&self->isolation));
+    if (options->depth == CS_DEPTH_HOST) cs_host_look(&report->seen.host);
+    result = run_probes(options, self, report);
+    cs_message_free(self);
+    return result;
+}
+
+/* Take down what is there before anything is run. */
+static void begin(const cs_tiers_options *options, cs_tiers_report *report) {
+    if (options->earlier != NULL) report->seen.said[CS_SAID_EARLIER] = *options->earlier;
+    if (options->of == NULL) return;
+    cs_tiers_said(options->of, &report->seen.said[CS_SAID_OF]);
+    report->claim = cs_tier_parse(report->seen.said[CS_SAID_OF].tier[CS_SAID_RECORD]);
+}
+
+/* The check could not be made beside runs that did run: their exit can't say that nothing ran, or may have. A probe's
+ * run that is wrong stays wrong. */
+static cs_result unmade(cs_result result, cs_error *err) {
+    cs_error_also(err, " [%s]; the claim could not be cross-checked", cs_code_name(err->code));
+    if (result == CS_FAILED) return result;
+    (void)cs_error_recode(err, CS_CODE_TIER_PROBE);
+    return CS_UNCHECKED;
+}
+
+/* What can be observed at this depth. Beside other runs, also what is left to see when a probe failed. */
+static cs_result observe(const cs_tiers_options *options, cs_tiers_report *report) {
+    const bool beside = is_beside(options);
+    begin(options, report);
+    cs_result result = look_inside(options, report);
+    if (result != CS_OK && beside) result = unmade(result, &report->err);
+    if (result != CS_OK && !beside) return result;
+    cs_error trouble = CS_ERROR_INIT;
+    cs_result looked = look_into_ledger(options, report, &trouble);
+    if (result != CS_OK || looked == CS_OK) return result;
+    report->err = trouble;
+    return beside ? CS_UNCHECKED : looked; /* the runs themselves are good, also when the ledger is damaged */
 }
 
 static cs_result check_steps(const cs_tiers_options *options, cs_tiers_report *report) {
     cs_result result = cs_keep_check(&options->run, &report->err);
     if (result != CS_OK) return result;
-    cs_describe_response *self = NULL;
-    result = ask(options, &self, &report->err);
-    if (result != CS_OK) return result;
-    report->claim = cs_tier_parse(cs_bytes_view(&self->isolation));
-    if (options->depth == CS_DEPTH_HOST) cs_host_look(&report->seen.host);
-    result = run_probes(options, self, report);
-    cs_message_free(self);
-    if (result == CS_OK) result = look_into_ledger(options, report);
-    if (result != CS_OK) {
-        /* A run that failed its checks is a finding already; the table is filled in for the reader. */
-        report->contradictions = cs_tier_judge(&report->seen, report->claim, options->depth, report->judgements);
+    result = observe(options, report);
+    /* Also when it failed: the table is filled in for the reader. */
+    report->contradictions = cs_tier_judge(&report->seen, report->claim, options->depth, report->judgements);
+    report->emulated = is_emulated(&report->seen.inside[CS_PROBE_PROGRAM]);
+    if (result != CS_OK && !is_beside(options)) return result; /* such a run is a finding already */
+    if (report->contradictions > 0) {
+        result = contradicted(report);
+        keep_contradiction(options, report);
         return result;
     }
-    result = judge(options, report);
-    if (report->contradictions > 0) keep_contradiction(options, report);
-    return result;
+    return result == CS_OK ? need_probe(options, report) : result;
 }
 
 cs_result cs_tiers_check(const cs_tiers_options *options, cs_tiers_report *report) {

@@ -1,7 +1,8 @@
 /* The rules' functions, by what they look at. Shared by harness/tiers*.c only.
  *
  * tiers.c          the table
- * tiers_said.c     statements against statements, and the ledger
+ * tiers_said.c     statements against statements
+ * tiers_ledger.c   the ledger's statements
  * tiers_inside.c   what the probe sees
  * tiers_outside.c  what the host's kernel says
  * tiers_check.c    the check itself: runs, watches, judges
@@ -48,11 +49,11 @@ RULE(host_loopback);
 /* Write an observation, cut to its bound. Returns the verdict, so that a rule can end with it. */
 cs_tier_verdict cs_rule_say(char *observed, cs_tier_verdict verdict, const char *fmt, ...) CS_PRINTF(3, 4);
 
-/* Fill in what the ledger's entries before `end` (0: all) hold of the same daemon beside `record`. CS_OK also when
- * there is nothing. */
+#define CS_TIERS_LEDGER_ENTRIES 1000 /* the newest are looked at: each run looks, and a ledger grows for ever */
+
+/* Fill in what those of the ledger's newest entries that stand before `end` (0: all) hold of the same daemon beside
+ * `record`. CS_OK also when there is nothing. */
 CS_MUST_CHECK cs_result cs_tiers_read_ledger(const char *path, const char *daemon, const cs_run_record *record,
                                              uint64_t end, cs_ledger_said *out, cs_error *err);
-/* Take down what the daemon stated around one run. Borrows from it. */
-void cs_tiers_said(const cs_run_report *run, cs_said *out);
 
 #endif

@@ -1,10 +1,10 @@
 /* What a daemon says against what else it says. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "harness/tiers_rules.h"
 #include "records/text.h"
-#include "verify/source.h"
 
 /* ---- taking it down -------------------------------------------------------------------------------- */
 
@@ -34,34 +34,44 @@ void cs_tiers_said(const cs_run_report *run, cs_said *out) {
 /* ---- one run against itself ------------------------------------------------------------------------ */
 
 static const char *const place_names[] = {"Describe before", "the response", "the record", "Describe after"};
+static const char *const run_names[CS_SAID_RUNS] = {"the script's run", "the program's run", "this run",
+                                                    "an earlier run"};
 
 static bool is_said(cs_view text) {
     return text.ptr != NULL || text.len > 0;
 }
 
+/* One place around one run. */
+typedef struct spot {
+    size_t run;
+    size_t place;
+    cs_view text;
+} spot;
+
+static cs_tier_verdict differ(const spot *a, const spot *b, const char *what, char *observed) {
+    char one[64], two[64];
+    cs_escape_short(a->text, one, sizeof one);
+    cs_escape_short(b->text, two, sizeof two);
+    return cs_rule_say(observed, CS_TIER_CONTRADICTED, "%s: %s of %s says '%s', %s of %s says '%s'", what,
+                       place_names[a->place], run_names[a->run], one, place_names[b->place], run_names[b->run], two);
+}
+
 /* Is there something that every place says, and every place the same? Places that can't say it have no part. */
-static cs_tier_verdict compare(const cs_said said[CS_PROBE_FORMS], size_t offset, const char *what, char *observed) {
-    cs_view first = {0};
-    const char *first_place = NULL;
-    for (size_t form = 0; form < CS_PROBE_FORMS; form++) {
-        const cs_view *texts = (const cs_view *)(const void *)((const char *)&said[form] + offset);
+static cs_tier_verdict compare(const cs_said said[CS_SAID_RUNS], size_t offset, const char *what, char *observed) {
+    static const size_t order[CS_SAID_RUNS] = {CS_SAID_EARLIER, CS_SAID_OF, CS_PROBE_SCRIPT, CS_PROBE_PROGRAM};
+    spot first = {.run = CS_SAID_RUNS};
+    for (size_t at = 0; at < CS_SAID_RUNS; at++) {
+        const cs_view *texts = (const cs_view *)(const void *)((const char *)&said[order[at]] + offset);
         for (size_t i = 0; i < CS_SAID_PLACES; i++) {
             if (!is_said(texts[i])) continue;
-            if (first_place == NULL) {
-                first = texts[i];
-                first_place = place_names[i];
-            } else if (!cs_view_equal(first, texts[i])) {
-                char one[80], two[80];
-                cs_escape_short(first, one, sizeof one);
-                cs_escape_short(texts[i], two, sizeof two);
-                return cs_rule_say(observed, CS_TIER_CONTRADICTED, "%s: %s says '%s', %s says '%s'", what, first_place,
-                                   one, place_names[i], two);
-            }
+            const spot now = {.run = order[at], .place = i, .text = texts[i]};
+            if (first.run == CS_SAID_RUNS) first = now;
+            if (!cs_view_equal(first.text, now.text)) return differ(&first, &now, what, observed);
         }
     }
-    if (first_place == NULL) return cs_rule_say(observed, CS_TIER_SILENT, "%s is stated nowhere", what);
+    if (first.run == CS_SAID_RUNS) return cs_rule_say(observed, CS_TIER_SILENT, "%s is stated nowhere", what);
     char text[100];
-    cs_escape_short(first, text, sizeof text);
+    cs_escape_short(first.text, text, sizeof text);
     return cs_rule_say(observed, CS_TIER_CONSISTENT, "%s is '%s' wherever it is stated", what, text);
 }
 
@@ -81,9 +91,12 @@ cs_tier_verdict cs_rule_policy_statements(const cs_tier_observations *seen, cs_t
 }
 
 cs_tier_verdict cs_rule_floor_statements(const cs_tier_observations *seen, cs_tier claim, char *observed) {
-    for (size_t form = 0; form < CS_PROBE_FORMS; form++) {
-        const cs_said *said = &seen->said[form];
+    (void)claim;
+    cs_tier highest = CS_TIER_NONE;
+    for (size_t run = 0; run < CS_SAID_RUNS; run++) {
+        const cs_said *said = &seen->said[run];
         if (!is_said(said->tier[CS_SAID_RECORD])) continue;
+        if (cs_tier_parse(said->floor) > highest) highest = cs_tier_parse(said->floor);
         if (cs_tier_parse(said->tier[CS_SAID_RECORD]) < cs_tier_parse(said->floor)) {
             char floor[24], tier[24];
             cs_escape_short(said->floor, floor, sizeof floor);
@@ -92,7 +105,8 @@ cs_tier_verdict cs_rule_floor_statements(const cs_tier_observations *seen, cs_ti
                                tier);
         }
     }
-    return cs_rule_say(observed, CS_TIER_CONSISTENT, "runs with the floor '%s' were taken", cs_tier_word(claim));
+    if (highest == CS_TIER_NONE) return cs_rule_say(observed, CS_TIER_SILENT, "no run had a floor");
+    return cs_rule_say(observed, CS_TIER_CONSISTENT, "runs with the floor '%s' were taken", cs_tier_word(highest));
 }
 
 /* ---- against the ledger ------------------------------------------------------------------------------ */
@@ -111,54 +125,4 @@ cs_tier_verdict cs_rule_ledger_statements(const cs_tier_observations *seen, cs_t
     return cs_rule_say(observed, CS_TIER_CONSISTENT,
                        "%" PRIu64 " records of this daemon with this policy and environment state '%s'", ledger->same,
                        cs_tier_word(claim));
-}
-
-static bool is_peer(const cs_run_record *other, const cs_run_record *record) {
-    return cs_view_equal(cs_bytes_view(&other->provider), cs_bytes_view(&record->provider)) &&
-           cs_view_equal(cs_bytes_view(&other->policy), cs_bytes_view(&record->policy)) &&
-           cs_view_equal(cs_bytes_view(&other->environment), cs_bytes_view(&record->environment));
-}
-
-static void count(const cs_run_record *other, const cs_run_record *record, uint64_t entry, cs_ledger_said *out) {
-    if (other == NULL || !is_peer(other, record)) return;
-    if (cs_view_equal(cs_bytes_view(&other->isolation), cs_bytes_view(&record->isolation))) {
-        out->same++;
-        return;
-    }
-    if (out->other++ > 0) return;
-    out->other_entry = entry;
-    out->other_tier = cs_tier_parse(cs_bytes_view(&other->isolation));
-}
-
-static cs_result read_entry(const cs_entry *entry, const char *daemon, const cs_run_record *record, cs_arena *arena,
-                            cs_ledger_said *out, cs_error *err) {
-    if (entry->finding || entry->response.ptr == NULL || entry->row == NULL || !cs_view_is(entry->row->daemon, daemon))
-        return CS_OK;
-    const ProtobufCMessage *message = NULL;
-    cs_result result = cs_message_view(&plimsoll__v1__run_response__descriptor, entry->response, arena, &message, err);
-    if (result != CS_OK) return result;
-    count(((const cs_run_response *)message)->record, record, entry->number, out);
-    cs_arena_reset(arena);
-    return CS_OK;
-}
-
-cs_result cs_tiers_read_ledger(const char *path, const char *daemon, const cs_run_record *record, uint64_t end,
-                               cs_ledger_said *out, cs_error *err) {
-    *out = (cs_ledger_said){0};
-    cs_source *source = NULL;
-    cs_arena *arena = cs_arena_new();
-    cs_result result = arena != NULL ? cs_source_open(path, &source, err)
-                                     : cs_fail(err, CS_CODE_NO_MEMORY, "no memory to read the ledger");
-    cs_ledger_said said = {.read = true};
-    bool more = result == CS_OK;
-    while (more && result == CS_OK) {
-        cs_entry entry;
-        result = cs_source_next(source, &entry, &more, err);
-        if (result == CS_OK && more && end != 0 && entry.number >= end) break;
-        if (result == CS_OK && more) result = read_entry(&entry, daemon, record, arena, &said, err);
-    }
-    cs_source_close(source);
-    cs_arena_free(arena);
-    if (result == CS_OK) *out = said;
-    return result;
 }

@@ -7,7 +7,7 @@
 #ifndef CS_REPLAY_REPLAY_H
 #define CS_REPLAY_REPLAY_H
 
-#include "harness/run.h"
+#include "harness/tiers.h"
 #include "replay/compare.h"
 #include "verify/verify.h"
 
@@ -79,10 +79,21 @@ typedef struct cs_replay_row {
     cs_replay_verdict verdict;
 } cs_replay_row;
 
+/* The cross-check of what one daemon claimed in its runs. Owned by the report. */
+typedef struct cs_replay_check {
+    char url[256];
+    cs_result result; /* CS_UNCHECKED when none of its runs passed */
+    cs_error err;
+    bool made;             /* the rules were asked: */
+    cs_tier_depth depth;   /* how far was looked; statements only, when these refute the claim already */
+    cs_tiers_report tiers;
+} cs_replay_check;
+
 typedef struct cs_replay_report {
     cs_replay_row *rows;
     size_t row_count;
     size_t cell_count; /* daemons */
+    cs_replay_check *checks; /* one per daemon, in the order given; NULL when nothing was cross-checked */
 } cs_replay_report;
 
 typedef struct cs_replay_options {
@@ -93,6 +104,8 @@ typedef struct cs_replay_options {
     cs_ledger *ledger;
     const char *ledger_path;
     int64_t skew_ms;
+    bool cross_check;    /* what each daemon claims, */
+    cs_tier_depth depth; /* this far: statements of every run; the probes once per daemon, after its runs */
     void (*on_progress)(void *user, size_t done, size_t total); /* may be NULL */
     void *user;
 } cs_replay_options;
@@ -101,7 +114,10 @@ typedef struct cs_replay_options {
  * stored call has what it was sent with. A session whose close fails gives no result; after a session in which a call
  * gave none, that daemon gets no second one. CS_OK: everything reproduced. CS_FAILED: CS_CODE_REPLAY_DIFFERS or
  * CS_CODE_REPLAY_UNSTABLE. Otherwise the class of what kept a run from giving a result
- * (CS_NOT_RUN, CS_MAYBE_RAN, CS_UNCHECKED), CS_CODE_REPLAY_INCOMPLETE in the text. *report is always filled. */
+ * (CS_NOT_RUN, CS_MAYBE_RAN, CS_UNCHECKED), CS_CODE_REPLAY_INCOMPLETE in the text. *report is always filled.
+ *
+ * A cross-check that fails (CS_CODE_TIER_CONTRADICTED, or the code of a probe's run) outranks all but a failure of the
+ * results, which then tells of it; one that could not be made is CS_UNCHECKED where all is reproduced. */
 CS_MUST_CHECK cs_result cs_replay_run(const cs_replay_plan *plan, const cs_replay_options *options,
                                       cs_replay_report *report, cs_error *err);
 void cs_replay_report_free(cs_replay_report *report);

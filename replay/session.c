@@ -81,14 +81,14 @@ static bool run_once(group *g) {
     return good;
 }
 
-void cs_replay_session(const cs_replay_options *options, const cs_replay_item *items, size_t count, cs_client *client,
+void cs_replay_session(const cs_replay_options *options, const cs_replay_item *items, size_t count, cs_witness *witness,
                        cs_replay_cell **cells) {
     cs_trial *trials = calloc(count, sizeof *trials);
     cs_trial without_memory; /* so that every cell is filled in any case */
     for (size_t i = 0; i < count; i++)
-        cs_trial_begin(trials != NULL ? &trials[i] : &without_memory, &items[i], client, cells[i]);
+        cs_trial_begin(trials != NULL ? &trials[i] : &without_memory, &items[i], cells[i], witness);
     if (trials == NULL) return;
-    group g = {.options = options, .client = client, .trials = trials, .count = count};
+    group g = {.options = options, .client = witness->client, .trials = trials, .count = count};
     for (unsigned i = 0; i < options->runs; i++)
         if (!run_once(&g)) break;
     for (size_t i = 0; i < count; i++)

@@ -34,10 +34,10 @@ cs_result cs_trial_request(const cs_trial *trial, cs_run_request **out, cs_error
     return result;
 }
 
-void cs_trial_begin(cs_trial *trial, const cs_replay_item *item, const cs_client *client, cs_replay_cell *cell) {
+void cs_trial_begin(cs_trial *trial, const cs_replay_item *item, cs_replay_cell *cell, cs_witness *witness) {
     *cell = (cs_replay_cell){.verdict = CS_REPLAY_NO_RESULT, .failure = CS_UNCHECKED, .err = CS_ERROR_INIT};
-    cs_escape_short(cs_view_of(cs_client_url(client)), cell->url, sizeof cell->url);
-    *trial = (cs_trial){.item = item, .cell = cell};
+    cs_escape_short(cs_view_of(cs_client_url(witness->client)), cell->url, sizeof cell->url);
+    *trial = (cs_trial){.item = item, .cell = cell, .witness = witness};
 }
 
 /* The message goes on living here, to be compared with those that follow. In a session it is a part of the
@@ -111,6 +111,7 @@ static cs_result check_fresh(cs_trial *t, const cs_run_report *report, cs_error 
 
 bool cs_trial_note(cs_trial *trial, cs_run_report *report, const cs_outcome *describe) {
     cs_replay_cell *cell = trial->cell;
+    cs_witness_hear(trial->witness, report);
     note_daemon(cell, describe);
     cell->protocol_sent = report->request->protocol;
     cell->protocol_changed = cell->protocol_sent != 0 && cell->protocol_sent != trial->item->request->protocol;

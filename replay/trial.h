@@ -3,15 +3,17 @@
  * run.c      the plan, row by row, and the verdict of the whole
  * trial.c    what a run says about its item
  * session.c  the calls of a session, which run together
+ * witness.c  what a daemon claims in its runs, cross-checked
  */
 #ifndef CS_REPLAY_TRIAL_H
 #define CS_REPLAY_TRIAL_H
 
-#include "replay/replay.h"
+#include "replay/witness.h"
 
 typedef struct cs_trial {
     const cs_replay_item *item;
     cs_replay_cell *cell;
+    cs_witness *witness;
     cs_run_response *first; /* of the first run that gave a result; owned */
     bool unstable;          /* two runs differ */
     cs_digest *records;     /* of the runs that gave a result; owned */
@@ -21,7 +23,7 @@ typedef struct cs_trial {
 double cs_trial_seconds(void); /* of a clock that only goes on */
 
 /* Begin with a cell that has no result. */
-void cs_trial_begin(cs_trial *trial, const cs_replay_item *item, const cs_client *client, cs_replay_cell *cell);
+void cs_trial_begin(cs_trial *trial, const cs_replay_item *item, cs_replay_cell *cell, cs_witness *witness);
 /* The options of a new run. */
 cs_run_options cs_trial_options(const cs_replay_options *options, cs_client *client);
 /* A copy of the item's request for a new run, without a protocol number: a daemon serves one only. */
@@ -36,7 +38,7 @@ void cs_trial_fail(cs_trial *trial, cs_result result, const cs_error *err);
 void cs_trial_end(cs_trial *trial);
 
 /* Run `count` items, which are the calls of one session, in fresh sessions on one daemon; cells[i] is item i's. */
-void cs_replay_session(const cs_replay_options *options, const cs_replay_item *items, size_t count, cs_client *client,
-                       cs_replay_cell **cells);
+void cs_replay_session(const cs_replay_options *options, const cs_replay_item *items, size_t count,
+                       cs_witness *witness, cs_replay_cell **cells);
 
 #endif

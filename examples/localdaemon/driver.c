@@ -97,7 +97,7 @@ const char *ld_language_word(ld_language language) {
 }
 
 bool ld_language_served(const ld_sandbox *sandbox, ld_language language) {
-    return sandbox->provider->keeps_processes && (sandbox->guards & LD_GUARD_USER) != 0 &&
+    return sandbox->provider->keeps_processes && (ld_sandbox_in_force(sandbox) & LD_GUARD_USER) != 0 &&
            ld_driver_program(sandbox, language)[0] != '\0';
 }
 

@@ -191,7 +191,7 @@ cs_result ld_job_run(ld_daemon *daemon, const cs_run_request *request, ld_job *o
     ld_place place = {.sandbox = &daemon->sandbox,
                       .slots = &daemon->slots,
                       .slot = &slot,
-                      .guards = daemon->sandbox.guards,
+                      .guards = ld_sandbox_in_force(&daemon->sandbox),
                       .limits = daemon->sandbox.limits,
                       .deadline_ms = ld_job_deadline(request),
                       .stop_fd = daemon->stop_fd,

@@ -52,7 +52,10 @@ static cs_result prepare(ld_daemon *daemon, const ld_options *options, cs_error 
     cs_result result = CS_OK;
     if (options->clients != NULL && !options->check) result = ld_clients_load(options->clients, &daemon->clients, err);
     if (result == CS_OK) result = ld_sandbox_init(&daemon->sandbox, options->kind, options->node, err);
-    if (result == CS_OK && options->lies) lie(&daemon->sandbox, options->claim);
+    if (result == CS_OK && options->claim > CS_TIER_NONE) lie(&daemon->sandbox, options->claim);
+    /* --check tells what holds, whatever the daemon would serve with. */
+    if (result == CS_OK)
+        result = ld_sandbox_leave_out(&daemon->sandbox, options->left_out, options->lies && !options->check, err);
     if (result == CS_OK) result = set_policy(daemon, err);
     if (result == CS_OK) result = ld_slots_open(&daemon->slots, err);
     if (result != CS_OK) return result;

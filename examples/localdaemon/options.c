@@ -27,6 +27,8 @@ const char *ld_options_help(void) {
            "  --check               try every guard, tell what holds, and exit\n"
            "  --claim TIER          state this tier (process, container, kernel, vm) in place of the provider's own:\n"
            "                        a lie, to test those who check it; with --i-am-lying-for-a-test only\n"
+           "  --without GUARD,...   state these guards of the provider (as --check names them), and leave them out:\n"
+           "                        a fault that the start must find. With --i-am-lying-for-a-test it serves anyway\n"
            "\n"
            "Exit: 0 stopped or all checks passed, 2 usage, 5 it can't serve here (the reason is on stderr).\n";
 }
@@ -51,6 +53,7 @@ enum {
     OPT_PROTOCOL,
     OPT_CHECK,
     OPT_CLAIM,
+    OPT_WITHOUT,
     OPT_LIES,
     OPT_HELP
 };
@@ -65,6 +68,7 @@ static const struct option known[] = {{"provider", required_argument, NULL, OPT_
                                       {"protocol", required_argument, NULL, OPT_PROTOCOL},
                                       {"check", no_argument, NULL, OPT_CHECK},
                                       {"claim", required_argument, NULL, OPT_CLAIM},
+                                      {"without", required_argument, NULL, OPT_WITHOUT},
                                       {"i-am-lying-for-a-test", no_argument, NULL, OPT_LIES},
                                       {"help", no_argument, NULL, OPT_HELP},
                                       {NULL, 0, NULL, 0}};
@@ -101,6 +105,8 @@ static const char *take(int option, const char *value, ld_options *out, bool *pr
     case OPT_CLAIM:
         out->claim = cs_tier_parse(cs_view_of(value));
         return out->claim > CS_TIER_NONE ? NULL : "--claim is process, container, kernel or vm";
+    case OPT_WITHOUT: /* read when the provider is known */
+        return NULL;
     case OPT_LIES:
         out->lies = true;
         return NULL;
@@ -112,14 +118,61 @@ static const char *take(int option, const char *value, ld_options *out, bool *pr
     }
 }
 
+/* Those of a provider that can be left out. A kernel of its own can't: what is then left is another provider. */
+static uint32_t guards_of(ld_kind kind) {
+    return ld_provider_of(kind)->guards & ~(uint32_t)LD_GUARD_KERNEL;
+}
+
+static cs_result refuse_guard(ld_kind kind, cs_view word, cs_error *err) {
+    CS_AUTO_BUF list = CS_BUF_INIT(256);
+    for (uint32_t bit = 1; bit < 1u << LD_GUARD_COUNT; bit <<= 1)
+        if ((guards_of(kind) & bit) != 0 &&
+            !cs_buf_printf(&list, "%s%s", list.len > 0 ? ", " : "", ld_guard_word((ld_guard)bit)))
+            return cs_fail(err, CS_CODE_NO_MEMORY, "no memory for the command line");
+    return cs_fail(err, CS_CODE_USAGE, "--without: \"%.*s\" is no guard of the provider %s that can be left out: %.*s",
+                   (int)(word.len < 40 ? word.len : 40), (const char *)word.ptr, ld_provider_of(kind)->name,
+                   (int)list.len, (const char *)list.ptr);
+}
+
+static cs_result read_guards(const char *text, ld_options *out, cs_error *err) {
+    for (bool more = text != NULL; more;) {
+        size_t len = strcspn(text, ",");
+        cs_view word = cs_view_bytes((const uint8_t *)text, len);
+        uint32_t bit = 1;
+        while (bit < 1u << LD_GUARD_COUNT &&
+               !((guards_of(out->kind) & bit) != 0 && cs_view_is(word, ld_guard_word((ld_guard)bit))))
+            bit <<= 1;
+        if (bit == 1u << LD_GUARD_COUNT) return refuse_guard(out->kind, word, err);
+        out->left_out |= bit;
+        more = text[len] == ',';
+        text += len + 1;
+    }
+    return CS_OK;
+}
+
+/* A lie takes the word for it, and the word takes a lie. */
+static cs_result check_lies(const ld_options *options, cs_error *err) {
+    bool claims = options->claim > CS_TIER_NONE;
+    if (claims && !options->lies)
+        return cs_fail(err, CS_CODE_USAGE,
+                       "--claim makes the daemon state a tier that it does not have; it takes "
+                       "--i-am-lying-for-a-test");
+    if (options->lies && !claims && options->left_out == 0)
+        return cs_fail(err, CS_CODE_USAGE, "--i-am-lying-for-a-test takes --claim or --without");
+    return CS_OK;
+}
+
 cs_result ld_options_read(int argc, char **argv, ld_options *out, cs_error *err) {
     *out = (ld_options){.listen = "127.0.0.1:8746", .max_concurrent = 4, .max_sessions = 8, .protocol = 3};
     bool provider = false;
+    const char *without = NULL;
     optind = 1;
     opterr = 0;
     for (int option = getopt_long(argc, argv, "", known, NULL); option != -1;
          option = getopt_long(argc, argv, "", known, NULL)) {
         const char *wrong = take(option, optarg, out, &provider);
+        if (option == OPT_WITHOUT && without != NULL) wrong = "--without is given once, with a list";
+        if (option == OPT_WITHOUT) without = optarg;
         /* Not shortened, as other options may be. */
         if (option == OPT_LIES && strcmp(argv[optind - 1], "--i-am-lying-for-a-test") != 0)
             wrong = "--i-am-lying-for-a-test is written out in full";
@@ -128,11 +181,9 @@ cs_result ld_options_read(int argc, char **argv, ld_options *out, cs_error *err)
     if (out->help) return CS_OK;
     if (optind < argc) return cs_fail(err, CS_CODE_USAGE, "%s is no option; see localdaemon --help", argv[optind]);
     if (!provider) return cs_fail(err, CS_CODE_USAGE, "--provider is missing: process, container, kernel or vm");
-    if ((out->claim > CS_TIER_NONE) != out->lies)
-        return cs_fail(err, CS_CODE_USAGE,
-                       "--claim makes the daemon state a tier that it does not have; it takes --i-am-lying-for-a-test, "
-                       "and that option takes --claim");
-    if (out->check) return CS_OK;
+    cs_result result = read_guards(without, out, err);
+    if (result == CS_OK) result = check_lies(out, err);
+    if (result != CS_OK || out->check) return result;
     if (out->open && out->clients != NULL)
         return cs_fail(err, CS_CODE_USAGE, "--open and --clients exclude each other");
     if (!out->open && out->clients == NULL)

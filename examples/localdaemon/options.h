@@ -9,7 +9,8 @@
 typedef struct ld_options {
     ld_kind kind;
     cs_tier claim; /* CS_TIER_NONE: states its own tier */
-    bool lies;     /* may state another tier than its own */
+    uint32_t left_out; /* guards that are stated and not put up */
+    bool lies;         /* may state another tier than its own, and guards that do not hold */
     const char *listen;
     const char *clients; /* NULL: none */
     bool open;

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -72,6 +73,12 @@ static int probe_keyctl(const char *unused) {
     (void)unused;
     /* KEYCTL_GET_KEYRING_ID of the process keyring, made when missing. */
     return outcome(syscall(SYS_keyctl, 0, -2, 1));
+}
+
+static int probe_bpf(const char *unused) {
+    (void)unused;
+    union bpf_attr what = {.map_type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 4, .max_entries = 1};
+    return outcome(syscall(SYS_bpf, BPF_MAP_CREATE, &what, sizeof(what)));
 }
 
 static int probe_unshare(const char *unused) {
@@ -147,10 +154,11 @@ int ld_probe(const char *name, const char *argument) {
     static const struct {
         const char *name;
         int (*attempt)(const char *argument);
-    } probes[] = {{"read", probe_read},         {"tcp", probe_tcp}, {"gateway", probe_gateway},       {"socket", probe_socket},
-                  {"abstract", probe_abstract}, {"signal", probe_signal}, {"keyctl", probe_keyctl},
-                  {"unshare", probe_unshare},   {"shm", probe_shm},       {"fork", probe_fork},
-                  {"memory", probe_memory},     {"touch", probe_touch},   {"write", probe_write}};
+    } probes[] = {{"read", probe_read},     {"tcp", probe_tcp},           {"gateway", probe_gateway},
+                  {"socket", probe_socket}, {"abstract", probe_abstract}, {"signal", probe_signal},
+                  {"keyctl", probe_keyctl}, {"bpf", probe_bpf},           {"unshare", probe_unshare},
+                  {"shm", probe_shm},       {"fork", probe_fork},         {"memory", probe_memory},
+                  {"touch", probe_touch},   {"write", probe_write}};
     for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++)
         if (strcmp(probes[i].name, name) == 0) return probes[i].attempt(argument);
     return 255;

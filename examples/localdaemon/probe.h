@@ -12,6 +12,7 @@
  *   abstract NAME     connect to an abstract UNIX socket
  *   signal PID        may the process be signalled?
  *   keyctl -          ask for a keyring
+ *   bpf -             make a map
  *   unshare -         reach unshare(2), with a flag that makes it fail by itself
  *   shm ID            attach a System V shared memory segment
  *   fork COUNT        have so many children at once

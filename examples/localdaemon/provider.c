@@ -1,5 +1,7 @@
 #include "examples/localdaemon/provider.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +57,20 @@ void ld_prepared_variable(ld_prepared *prepared, const char *name, const char *v
     prepared->envp[prepared->variable_count] = NULL;
 }
 
+/* Whoever it is that a run's processes are on the host, and whose its files are. */
+static uid_t user_of(const ld_place *place) {
+    return (place->guards & LD_GUARD_USER) != 0 ? place->slot->uid : geteuid();
+}
+
+/* Without a user of its own, and without capabilities, a container can't enter another user's folders. */
+static cs_result take_folders(const ld_place *place, cs_error *err) {
+    if ((place->guards & LD_GUARD_USER) != 0) return CS_OK;
+    if (fchown(place->slot->work_fd, geteuid(), (gid_t)-1) == 0 &&
+        fchownat(place->slot->folder_fd, "tmp", geteuid(), (gid_t)-1, AT_SYMLINK_NOFOLLOW) == 0)
+        return CS_OK;
+    return cs_fail(err, CS_CODE_IO, "the run's folders can't be given back: %s", strerror(errno));
+}
+
 static cs_result choose_filter(const ld_place *place, ld_prepared *out, cs_error *err) {
     uint32_t guards = place->guards & LD_GUARDS_FILTER;
     if (guards == 0) return CS_OK;
@@ -86,7 +102,8 @@ cs_result ld_provider_prepare(const ld_place *place, const ld_command *command, 
     ld_prepared_variable(out, "TMPDIR", ld_inside_tmp(place));
     ld_prepared_variable(out, "LANG", "C.UTF-8");
     ld_prepared_variable(out, "PWD", ld_inside_work(place));
-    cs_result result = choose_filter(place, out, err);
+    cs_result result = take_folders(place, err);
+    if (result == CS_OK) result = choose_filter(place, out, err);
     if (result == CS_OK) result = place->sandbox->provider->prepare(place, command, out, err);
     /* The keeper's execve wants pointers to characters that it never changes. */
     memcpy(&out->plan.argv, &(const char *const *){out->argv}, sizeof(out->plan.argv));
@@ -123,7 +140,7 @@ bool ld_provider_leave(const ld_provider *provider, ld_machine **machine) {
 }
 
 static uid_t owner_of_files(const ld_place *place) {
-    return place->sandbox->root ? place->slot->uid : (uid_t)-1;
+    return place->sandbox->root ? user_of(place) : (uid_t)-1;
 }
 
 ld_work ld_provider_write(const ld_place *place, cs_view path, cs_view content) {
@@ -137,5 +154,5 @@ ld_work ld_provider_write(const ld_place *place, cs_view path, cs_view content) 
 ld_work ld_provider_read(const ld_place *place, cs_view path, size_t room, cs_buf *out) {
     const ld_machine_hooks *hooks = place->sandbox->provider->machine;
     if (hooks != NULL) return hooks->read(place, path, room, out);
-    return ld_work_read(place->slot->work_fd, path, place->slot->uid, room, out);
+    return ld_work_read(place->slot->work_fd, path, user_of(place), room, out);
 }

@@ -23,8 +23,8 @@
 /* ---- what there is --------------------------------------------------------------------------------- */
 
 static bool policy(const ld_sandbox *sandbox, cs_buf *out) {
-    return cs_buf_printf(out, "%s\naccelerator %s\nprocessors 1\nlandlock-abi %d\n", sandbox->version,
-                         sandbox->vm.hardware ? "kvm" : "tcg", sandbox->landlock_abi) &&
+    return cs_buf_printf(out, "%s\naccelerator %s\nprocessors %u\nlandlock-abi %d\n", sandbox->version,
+                         sandbox->vm.hardware ? "kvm" : "tcg", sandbox->limits.processors, sandbox->landlock_abi) &&
            ld_policy_limits(sandbox, out) && ld_filter_describe(out);
 }
 
@@ -48,7 +48,7 @@ static cs_result try_hardware(const ld_sandbox *sandbox, cs_error *err) {
     cs_result result = ld_slots_open(&slots, err);
     if (result == CS_OK) result = ld_slot_take(&slots, true, &slot, err);
     if (result == CS_OK) {
-        ld_place place = {.sandbox = sandbox, .slots = &slots, .slot = &slot, .guards = sandbox->guards, .stop_fd = -1};
+        ld_place place = {.sandbox = sandbox, .slots = &slots, .slot = &slot, .guards = ld_sandbox_in_force(sandbox), .stop_fd = -1};
         result = ld_vm_boot(&place, LD_VM_SELF_TEST_MS, &machine, err);
         bool clean = machine == NULL || ld_vm_end(machine);
         cs_result returned = clean ? ld_slot_return(&slots, &slot, err) : cs_fail(err, CS_CODE_IO, "it can't be ended");
@@ -85,6 +85,7 @@ static cs_result find(ld_sandbox *sandbox, cs_error *err) {
     snprintf(sandbox->vm.image, sizeof(sandbox->vm.image), "%s", image.folder);
     sandbox->vm.tsc_khz = ld_vm_tsc_khz();
     sandbox->limits.memory_bytes = LD_VM_MEMORY_MB * 1048576ull;
+    sandbox->limits.processors = LD_VM_PROCESSORS;
     choose_accelerator(sandbox);
     snprintf(sandbox->environment, sizeof(sandbox->environment), "localdaemon-vm-%s:sha256:%s",
              sandbox->vm.hardware ? "kvm" : "tcg", image.digest.hex);

@@ -117,6 +117,7 @@ static bool fill_description(const ld_daemon *daemon, description *to) {
     if ((daemon->sandbox.guards & LD_GUARD_PROCESSES) != 0)
         to->resources.pids = (uint32_t)daemon->sandbox.limits.processes;
     to->resources.memory_mb = (uint32_t)(daemon->sandbox.limits.memory_bytes >> 20);
+    to->resources.cpus = daemon->sandbox.limits.processors;
     response->resources = &to->resources;
     return cs_bytes_set(&response->sandbox, cs_view_of(daemon->sandbox.name)) &&
            cs_bytes_set(&response->isolation, cs_view_of(cs_tier_word(daemon->sandbox.tier))) &&

@@ -231,7 +231,7 @@ static cs_result run_in(ld_daemon *daemon, ld_session *session, const cs_run_req
     ld_place place = {.sandbox = &daemon->sandbox,
                       .slots = &daemon->slots,
                       .slot = &session->slot,
-                      .guards = daemon->sandbox.guards,
+                      .guards = ld_sandbox_in_force(&daemon->sandbox),
                       .limits = daemon->sandbox.limits,
                       .deadline_ms = deadline < session->expires_ms ? deadline : session->expires_ms,
                       .stop_fd = session->stop_fd,

@@ -93,6 +93,20 @@ void ld_sandbox_free(ld_sandbox *sandbox) {
     ld_filter_free(&sandbox->filter);
 }
 
+uint32_t ld_sandbox_in_force(const ld_sandbox *sandbox) {
+    return sandbox->guards & ~sandbox->left_out;
+}
+
+cs_result ld_sandbox_leave_out(ld_sandbox *sandbox, uint32_t guards, bool anyway, cs_error *err) {
+    for (uint32_t bit = 1; bit < 1u << LD_GUARD_COUNT; bit <<= 1)
+        if ((guards & ~sandbox->guards & bit) != 0)
+            return cs_fail(err, CS_CODE_IO, "the guard %s is not on offer here, so it can't be left out",
+                           ld_guard_word((ld_guard)bit));
+    sandbox->left_out = guards;
+    sandbox->anyway = anyway;
+    return CS_OK;
+}
+
 bool ld_sandbox_policy(const ld_sandbox *sandbox, cs_buf *out) {
     if (!cs_buf_printf(out, "localdaemon policy 1\nprovider %s\ntier %s\n", sandbox->name, cs_tier_word(sandbox->tier)))
         return false;

@@ -52,6 +52,7 @@ typedef struct ld_limits {
     uint64_t data_bytes;   /* private writable memory of one process; WebAssembly reserves far more than it uses,
                               so address space (RLIMIT_AS) can't be bounded; 0: no such limit here */
     uint64_t memory_bytes; /* kernel: memory of the whole run; 0: no such limit here */
+    uint32_t processors;   /* vm: of the machine, for the whole run; 0: no such limit here */
     uint64_t processes;    /* processes and threads of the whole run */
     uint64_t file_bytes;   /* size of one file */
     uint64_t open_files;
@@ -91,7 +92,10 @@ typedef struct ld_sandbox {
     cs_tier tier;                       /* as it is stated: the provider's, unless the daemon is told to lie */
     bool root;                          /* the daemon may give runs a user of their own */
     const char *self;                   /* this program, for the smoke test where a function of it can't be called */
-    uint32_t guards;                    /* what is in force while it serves */
+    uint32_t guards;                    /* what is stated, and in force while it serves */
+    uint32_t left_out; /* those of them that are not put up all the same: a fault for those who test the smoke test and
+                          those who check daemons */
+    bool anyway;       /* they are known to be down, and it serves */
     int landlock_abi;                   /* 0: the kernel has none */
     ld_limits limits;
     ld_filter filter;      /* for the filter guards among `guards` */
@@ -116,6 +120,11 @@ CS_MUST_CHECK cs_result ld_find_program(const char *name, const char *package, c
 /* Set `environment` from that text. */
 CS_MUST_CHECK cs_result ld_sandbox_environment(ld_sandbox *sandbox, cs_view text, cs_error *err);
 void ld_sandbox_free(ld_sandbox *sandbox);
+
+/* The guards that are put up around runs: what is stated, but for what is left out. */
+uint32_t ld_sandbox_in_force(const ld_sandbox *sandbox);
+/* Leave guards out. CS_UNCHECKED when one of them is not on offer here, and so is not stated either. */
+CS_MUST_CHECK cs_result ld_sandbox_leave_out(ld_sandbox *sandbox, uint32_t guards, bool anyway, cs_error *err);
 
 /* Append the policy text: provider, guards and limits, one per line, the same for the same
  * configuration. Its SHA-256 is what records call the policy. */

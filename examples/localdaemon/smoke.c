@@ -186,9 +186,6 @@ static cs_result run_attempt(test *to, const ld_attempt *what, ld_slot *slot, ui
     if (!by_copy) command = (ld_command){.inside = ld_probe, .probe = what->probe, .argument = argument};
     if (plain) guards &= LD_GUARD_USER;
     cs_result result = by_copy ? copy_program(sandbox->self, slot, err) : CS_OK;
-    /* Without a user of its own, and without capabilities, the container can't enter another user's folder. */
-    if ((guards & LD_GUARD_USER) == 0 && fchown(slot->work_fd, geteuid(), (gid_t)-1) != 0)
-        result = cs_fail(err, CS_CODE_IO, "the work folder can't be given back: %s", strerror(errno));
     if (result == CS_OK && what->reach == LD_REACH_VICTIM)
         result = ld_bait_victim(&to->bait, (guards & LD_GUARD_USER) != 0, slot->uid, err);
     if (result != CS_OK) return result;
@@ -212,41 +209,54 @@ static cs_result try_once(test *to, const ld_attempt *what, uint32_t guards, int
     return result;
 }
 
-static cs_result try_guard(test *to, const ld_attempt *what, cs_error *err) {
-    int up = 255;
-    int down = 255;
-    uint32_t guards = to->sandbox->guards & ~what->also_down;
+/* Both runs of an attempt: with all guards that are put up, and without this one. */
+static cs_result try_both(test *to, const ld_attempt *what, ld_trial *out, cs_error *err) {
+    uint32_t guards = ld_sandbox_in_force(to->sandbox) & ~what->also_down;
+    *out = (ld_trial){.up = 255, .down = 255};
+    cs_result result = try_once(to, what, guards, &out->up, err);
+    if (result == CS_OK) result = try_once(to, what, guards & ~(uint32_t)what->guard, &out->down, err);
+    if (result != CS_OK)
+        cs_error_where(err, "smoke test of the guard %s (%s)", ld_guard_word(what->guard), what->probe);
+    return result;
+}
+
+static cs_result judge(const ld_attempt *what, const ld_trial *trial, cs_error *err) {
     const char *guard = ld_guard_word(what->guard);
-    cs_result result = try_once(to, what, guards, &up, err);
-    if (result == CS_OK) result = try_once(to, what, guards & ~(uint32_t)what->guard, &down, err);
-    if (result != CS_OK) {
-        cs_error_where(err, "smoke test of the guard %s (%s)", guard, what->probe);
-        return result;
-    }
-    if (to->details != NULL)
-        fprintf(to->details, "guard %s: %s %s; without the guard: %s\n", guard, what->probe,
-                up == 0 ? "SUCCEEDS" : "is denied", down == 0 ? "succeeds" : "IS DENIED TOO");
-    if (up == 0)
+    if (trial->up == 0)
         return cs_fail(err, CS_CODE_IO, "the guard %s does not hold: the attempt \"%s\" succeeds", guard, what->probe);
-    if (up >= 126 && what->guard != LD_GUARD_FILE_SIZE)
+    if (trial->up >= 126 && what->guard != LD_GUARD_FILE_SIZE)
         return cs_fail(err, CS_CODE_IO, "the guard %s was not tried: the attempt \"%s\" ended with %d", guard,
-                       what->probe, up);
-    if (down != 0)
+                       what->probe, trial->up);
+    if (trial->down != 0)
         return cs_fail(err, CS_CODE_IO,
                        "the guard %s was not shown to hold: the attempt \"%s\" fails without it too (%d)", guard,
-                       what->probe, down);
+                       what->probe, trial->down);
+    return CS_OK;
+}
+
+static cs_result try_guard(test *to, const ld_attempt *what, cs_error *err) {
+    ld_trial trial;
+    cs_result result = try_both(to, what, &trial, err);
+    if (result != CS_OK) return result;
+    if (to->details != NULL)
+        fprintf(to->details, "guard %s: %s %s; without the guard: %s\n", ld_guard_word(what->guard), what->probe,
+                trial.up == 0 ? "SUCCEEDS" : "is denied", trial.down == 0 ? "succeeds" : "IS DENIED TOO");
+    result = judge(what, &trial, err);
+    /* The one fault that may be known. That it is there has been seen, so a test that builds on it shows something. */
+    if (trial.up != 0 || !to->sandbox->anyway || (to->sandbox->left_out & what->guard) == 0) return result;
+    ld_log("LYING FOR A TEST: %s; believe no record of this daemon", err->message);
     return CS_OK;
 }
 
 static cs_result run_program(test *to, const ld_command *command, ld_output *output, cs_error *err) {
     const ld_sandbox *sandbox = to->sandbox;
-    if (sandbox->provider->machine != NULL)
-        return run_in_machine(to, command, sandbox->guards, sandbox->limits, output, err);
+    uint32_t guards = ld_sandbox_in_force(sandbox);
+    if (sandbox->provider->machine != NULL) return run_in_machine(to, command, guards, sandbox->limits, output, err);
     ld_slot slot;
     *output = (ld_output){.clean = true};
     cs_result result = ld_slot_take(to->slots, sandbox->provider->fixed_paths, &slot, err);
     if (result != CS_OK) return result;
-    result = run_in_slot(to, sandbox, &slot, command, sandbox->guards, sandbox->limits, output, err);
+    result = run_in_slot(to, sandbox, &slot, command, guards, sandbox->limits, output, err);
     cs_error second = CS_ERROR_INIT;
     if (ld_slot_return(to->slots, &slot, &second) != CS_OK && result == CS_OK)
         result = cs_fail(err, second.code, "%s", second.message);
@@ -266,9 +276,31 @@ static cs_result try_program(test *to, const char *const *argv, cs_error *err) {
     return result;
 }
 
+static void begin(test *to, const ld_sandbox *sandbox, ld_slots *slots, FILE *details) {
+    *to = (test){.sandbox = sandbox, .plain = *sandbox, .slots = slots, .details = details};
+    to->plain.provider = &ld_provider_process;
+}
+
+/* What is left of it is gone after this; its failure counts unless there was one before. */
+static cs_result finish(test *to, cs_result result, cs_error *err) {
+    cs_error second = CS_ERROR_INIT;
+    cs_result closed = close_machine(to, &second);
+    ld_bait_remove(&to->bait);
+    return result == CS_OK && closed != CS_OK ? cs_fail(err, second.code, "%s", second.message) : result;
+}
+
+cs_result ld_smoke_try(const ld_sandbox *sandbox, ld_slots *slots, const ld_attempt *what, ld_trial *out,
+                       cs_error *err) {
+    test to;
+    begin(&to, sandbox, slots, NULL);
+    cs_result result = ld_bait_lay(&to.bait, slots, err);
+    if (result == CS_OK) result = try_both(&to, what, out, err);
+    return finish(&to, result, err);
+}
+
 cs_result ld_smoke(const ld_sandbox *sandbox, ld_slots *slots, FILE *details, cs_error *err) {
-    test to = {.sandbox = sandbox, .plain = *sandbox, .slots = slots, .details = details};
-    to.plain.provider = &ld_provider_process;
+    test to;
+    begin(&to, sandbox, slots, details);
     const char *const shell[] = {"/bin/sh", "-c", "echo $((1+1))", NULL};
     const char *const node[] = {sandbox->node, "-p", "1+1", NULL};
     const ld_attempt *list = sandbox->provider->attempts;
@@ -278,11 +310,7 @@ cs_result ld_smoke(const ld_sandbox *sandbox, ld_slots *slots, FILE *details, cs
     if (result == CS_OK) result = try_program(&to, node, err);
     for (size_t i = 0; i < count && result == CS_OK; i++)
         if ((sandbox->guards & list[i].guard) != 0) result = try_guard(&to, &list[i], err);
-    cs_error second = CS_ERROR_INIT;
-    cs_result closed = close_machine(&to, &second);
-    if (result == CS_OK && closed != CS_OK) result = cs_fail(err, second.code, "%s", second.message);
-    ld_bait_remove(&to.bait);
-    return result;
+    return finish(&to, result, err);
 }
 
 void ld_smoke_missing(const ld_sandbox *sandbox) {

@@ -118,7 +118,7 @@ static bool write_arguments(monitor *to, const ld_place *place, int stream) {
     add(to, "-no-reboot");
     add_two(to, "-display", "none");
     add_two(to, "-sandbox", "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny");
-    add_two(to, "-smp", "1");
+    add_text(to, "-smp", "%u", LD_VM_PROCESSORS);
     add_text(to, "-m", "%uM", LD_VM_MEMORY_MB);
     add_processor(to, sandbox);
     add_kernel(to, sandbox);

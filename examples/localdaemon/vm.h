@@ -10,6 +10,7 @@
 #include "examples/localdaemon/vm_channel.h"
 
 #define LD_VM_MEMORY_MB 1024u
+#define LD_VM_PROCESSORS 1u
 #define LD_VM_BOOT_MS 60000      /* at most; TCG on a machine with much to do */
 #define LD_VM_SELF_TEST_MS 10000 /* KVM boots in much less, or not at all */
 

@@ -1,64 +1,17 @@
 /* `countersign tiers` with real daemons: those that tell the truth, and those that lie. A check takes some seconds,
  * since the probes wait to be seen, so each is asked several questions; its document is valid, and is not when changed.
  * CI's pass with sanitizers has some of them only, by their names (bootstrap.sh, UNSANITIZED). */
-#include "tests/cli/documents.h"
+#include "tests/cli/tiers_scene.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/support/daemon.h"
-
-typedef struct scene {
-    cli_case c;
-    documents d;
-    test_daemon daemon;
-} scene;
-
-static const char *const environment[] = {"PLIMSOLL_CALLER_TOKEN=" DAEMON_TOKEN, "COUNTERSIGN_KEY", NULL};
-
 /* A daemon that is `provider` and claims `claim` (NULL: what it is). */
 static void begin(scene *s, const char *provider, const char *claim) {
-    memset(s, 0, sizeof *s);
     const char *const lie[] = {"--claim", claim, "--i-am-lying-for-a-test", NULL};
-    documents_need();
-    daemon_start(&s->daemon, provider, claim != NULL ? lie : NULL);
-    documents_begin(&s->d);
-    cli_begin(&s->c);
-    s->c.how.env = environment;
+    scene_begin(s, NULL, provider, claim != NULL ? lie : NULL);
 }
-
-static void finish(scene *s) {
-    cr_expect_eq(daemon_stop(&s->daemon), 0);
-    cli_end(&s->c);
-    documents_end(&s->d);
-}
-
-/* Check the daemon; what is printed is valid. */
-static void check(scene *s, const char *depth, int exit, const char *code) {
-    documents_take(&s->d, &s->c, depth, exit, code, ARGS("tiers", "-d", s->daemon.url, "--cross-check", depth));
-    documents_expect_valid(&s->d, NULL);
-}
-
-/* The host view needs root. */
-static void need_root(void) {
-    if (geteuid() == 0) return;
-    if (getenv("CI") || getenv("COUNTERSIGN_REQUIRE_ALL")) cr_assert_fail("the host view needs root");
-    cr_skip_test("SKIPPED: the host view needs root");
-}
-
-/* A rule's verdict in the report; "" when it was not asked. */
-static const char *verdict_of(const scene *s, const char *rule) {
-    size_t at = 0;
-    json_t *each = NULL;
-    json_array_foreach(cli_member(&s->c, "rules"), at,
-                       each) if (strcmp(json_string_value(json_object_get(each, "rule")), rule) ==
-                                 0) return json_string_value(json_object_get(each, "verdict"));
-    return "";
-}
-
-#define EXPECT_VERDICT(s, rule, want)                                                                                  \
-    cr_expect_str_eq(verdict_of((s), (rule)), (want), "%s: %s in %s", (rule), verdict_of((s), (rule)), (s)->c.end.out)
 
 /* ---- honest ----------------------------------------------------------------------------------------------- */
 
@@ -75,9 +28,9 @@ static const documents_twin host_twins[] = {
 
 Test(tiers_command, an_honest_container_stands) {
     scene s;
-    need_root();
+    scene_need_root();
     begin(&s, "container", NULL);
-    check(&s, "host", 0, "ok");
+    scene_check(&s, "host", 0, "ok");
     EXPECT_TEXT(&s.c, "claim", "container");
     EXPECT_TEXT(&s.c, "host_view.daemon", "here");
     cr_expect_eq(cli_number(&s.c, "contradictions"), 0);
@@ -88,31 +41,31 @@ Test(tiers_command, an_honest_container_stands) {
     EXPECT_VERDICT(&s, "host-file", "consistent");
     EXPECT_VERDICT(&s, "host-loopback", "consistent");
     documents_expect_refused(&s.d, host_twins, sizeof host_twins / sizeof host_twins[0], 0);
-    finish(&s);
+    scene_end(&s);
 }
 
 /* ---- false ------------------------------------------------------------------------------------------------ */
 
 Test(tiers_command, a_container_that_claims_vm_is_refuted_from_the_host) {
     scene s;
-    need_root();
+    scene_need_root();
     begin(&s, "container", "vm");
-    check(&s, "host", 1, "tier-contradicted");
+    scene_check(&s, "host", 1, "tier-contradicted");
     EXPECT_VERDICT(&s, "token-on-host", "contradicted");
     EXPECT_VERDICT(&s, "program-on-host", "contradicted");
     EXPECT_VERDICT(&s, "boot-id", "contradicted");
     EXPECT_VERDICT(&s, "clock-offset", "contradicted");
     EXPECT_VERDICT(&s, "kernel-identity", "silent");
-    finish(&s);
+    scene_end(&s);
 }
 
 Test(tiers_command, less_than_is_there_is_refuted_too) {
     scene s;
-    need_root();
+    scene_need_root();
     begin(&s, "container", "process");
-    check(&s, "host", 1, "tier-contradicted");
+    scene_check(&s, "host", 1, "tier-contradicted");
     EXPECT_VERDICT(&s, "host-apart", "contradicted");
-    finish(&s);
+    scene_end(&s);
 }
 
 /* ---- the ledger ---------------------------------------------------------------------------------------------- */
@@ -143,7 +96,7 @@ Test(tiers_command, a_process_that_claims_container_is_refuted_from_inside_and_k
     begin(&s, "process", "container");
     cli_keys(&s.c);
     documents_take(&s.d, &s.c, "contradicted", 1, "tier-contradicted",
-                   ARGS("tiers", "-d", s.daemon.url, "-k", "k.key", "-l", "ledger.db"));
+                   ARGS("tiers", "-d", s.daemon.url, "-k", "k.key", "-l", "ledger.db", "--no-guards"));
     EXPECT_TEXT(&s.c, "claim", "container");
     EXPECT_TEXT(&s.c, "cross_check", "probe");
     EXPECT_VERDICT(&s, "first-namespaces", "contradicted");
@@ -168,7 +121,7 @@ Test(tiers_command, a_process_that_claims_container_is_refuted_from_inside_and_k
     EXPECT_HAS(s.c.end.out, "first-namespaces");
     documents_expect_valid(&s.d, NULL);
     documents_expect_refused(&s.d, ledger_twins, sizeof ledger_twins / sizeof ledger_twins[0], 0);
-    finish(&s);
+    scene_end(&s);
 }
 
 /* ---- text and command line -------------------------------------------------------------------------------------- */
@@ -184,7 +137,7 @@ Test(tiers_command, the_table_names_rules_and_what_could_fool_them) {
     EXPECT_HAS(s.c.end.err, "[tier-contradicted]");
     EXPECT_EXIT(&s.c, cli_run(&s.c, ARGS("tiers", "-d", s.daemon.url, "--cross-check", "statements")), 0);
     EXPECT_HAS(s.c.end.out, "No rule contradicts the claim. That is no proof of it.");
-    finish(&s);
+    scene_end(&s);
 }
 
 Test(tiers_command, wrong_lines_are_refused) {
@@ -262,7 +215,7 @@ static void self_test_of_one(cli_case *c, documents *d) {
 Test(tiers_command, the_self_test_passes_fails_or_has_nothing_to_check) {
     cli_case c;
     documents d;
-    need_root();
+    scene_need_root();
     documents_begin(&d);
     cli_begin(&c);
     self_test_of_one(&c, &d);

@@ -13,17 +13,17 @@
 #include "records/wire.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/genuine.h"
+#include "tests/fuzz/seeds.h"
 #include "tests/support/canon.h"
 #include "tests/support/folder.h"
 #include "tests/support/imported.h"
-#include "tests/support/policy_case.h"
 #include "tests/support/sample.h"
 #include "tests/verify/raw_ledger.h"
 
 static const char *root;
 
 /* One seed: what `prefix` holds, then the bytes. */
-static void put(const char *target, cs_view prefix, cs_view bytes) {
+void put_seed(const char *target, cs_view prefix, cs_view bytes) {
     static unsigned number;
     char path[512];
     (void)snprintf(path, sizeof path, "%s/%s", root, target);
@@ -37,8 +37,8 @@ static void put(const char *target, cs_view prefix, cs_view bytes) {
     }
 }
 
-static void put_text(const char *target, const char *text) {
-    put(target, cs_view_of(""), cs_view_of(text));
+void put_text_seed(const char *target, const char *text) {
+    put_seed(target, cs_view_of(""), cs_view_of(text));
 }
 
 static cs_view forged(forge_bytes bytes) {
@@ -116,11 +116,11 @@ static void put_message(const ProtobufCMessage *message) {
     cs_buf json = CS_BUF_INIT(SIZE_MAX / 2);
     cs_buf binary = fuzz_encode(message);
     if (cs_protojson_write(message, &json, NULL) != CS_OK) abort();
-    put("message", prefix, cs_buf_view(&binary));
-    put("protojson", prefix, cs_buf_view(&json));
+    put_seed("message", prefix, cs_buf_view(&binary));
+    put_seed("protojson", prefix, cs_buf_view(&json));
     if (message->descriptor == &plimsoll__v1__run_request__descriptor) {
-        put("request", cs_view_of("\x03"), cs_buf_view(&json));
-        put("request", cs_view_of("\x02"), cs_buf_view(&binary));
+        put_seed("request", cs_view_of("\x03"), cs_buf_view(&json));
+        put_seed("request", cs_view_of("\x02"), cs_buf_view(&binary));
     }
     cs_buf_free(&json);
     cs_buf_free(&binary);
@@ -163,7 +163,7 @@ static void put_exchange(uint8_t flags, cs_view request, cs_view response) {
     CS_AUTO_BUF seed = CS_BUF_INIT(SIZE_MAX / 2);
     uint8_t head[] = {flags, (uint8_t)(request.len >> 8), (uint8_t)request.len};
     if (!cs_buf_append(&seed, head, sizeof head) || !cs_buf_append(&seed, request.ptr, request.len)) abort();
-    put("exchange", cs_buf_view(&seed), response);
+    put_seed("exchange", cs_buf_view(&seed), response);
 }
 
 static void put_protocol_4(void) {
@@ -226,11 +226,11 @@ static void put_exchanges(void) {
 static void put_bundles(void) {
     forge_run run = forge_single();
     for (unsigned b = 0; b < GENUINE_BUNDLES; b++)
-        put("verify", cs_view_of(""), forged(forge_file(genuine_bundle(b))));
+        put_seed("verify", cs_view_of(""), forged(forge_file(genuine_bundle(b))));
     for (size_t i = 0; i < genuine_line_count(); i++) {
         uint8_t steps[] = {0, (uint8_t)i, 0, 0, 1, (uint8_t)i, 1, 0, 0, (uint8_t)(i + 1), 0, 0};
-        put("verify", cs_view_of(""), cs_view_bytes(steps, sizeof steps));
-        put_text("line", genuine_line(i));
+        put_seed("verify", cs_view_of(""), cs_view_bytes(steps, sizeof steps));
+        put_text_seed("line", genuine_line(i));
     }
     const char *statements[] = {
         forge_statement(&run),
@@ -240,16 +240,16 @@ static void put_bundles(void) {
         forge_link(2, run.record_sha256, NULL, 1),
     };
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
-        put_text("statement", statements[i]);
-        put_text("envelope", forge_envelope(genuine_key(), statements[i]));
+        put_text_seed("statement", statements[i]);
+        put_text_seed("envelope", forge_envelope(genuine_key(), statements[i]));
     }
     run.policy = "\\u0008\\u000c\\b\\f\\\\u0008\\u003c\\u2028";
     run.version = 3;
     run.unanswered = "internal";
-    put_text("statement", forge_statement(&run));
+    put_text_seed("statement", forge_statement(&run));
     run.version = 4;
     run.instance = "k8s-pod-uid:1";
-    put_text("statement", forge_statement(&run));
+    put_text_seed("statement", forge_statement(&run));
 }
 
 /* ---- ledgers -------------------------------------------------------------------------------------- */
@@ -315,7 +315,7 @@ static void put_ledger(const char *page_size, void (*fill)(sqlite3 *db)) {
     raw_close(db);
     char *bytes = file_read(path, &len);
     if (bytes == NULL) abort();
-    put("ledger", cs_view_of(""), cs_view_bytes(bytes, len));
+    put_seed("ledger", cs_view_of(""), cs_view_bytes(bytes, len));
     free(bytes);
     folder_remove(folder);
 }
@@ -329,7 +329,7 @@ static void put_imported(void) {
             uint8_t step[] = {0, (uint8_t)(first + i), 0};
             if (!cs_buf_append(&steps, step, sizeof step)) abort();
         }
-        put("imported", cs_view_of(""), cs_buf_view(&steps));
+        put_seed("imported", cs_view_of(""), cs_buf_view(&steps));
         first += genuine_bundle(b)->count;
     }
 }
@@ -346,9 +346,9 @@ static void put_keys(void) {
         abort();
     const char *targets[] = {"private_key", "public_key"};
     for (int i = 0; i < 2; i++) {
-        put(targets[i], cs_view_of(""), cs_buf_view(&secret));
-        put(targets[i], cs_view_of(""), cs_buf_view(&pem));
-        put(targets[i], cs_view_of("\r\n "), cs_buf_view(i == 0 ? &secret : &pem));
+        put_seed(targets[i], cs_view_of(""), cs_buf_view(&secret));
+        put_seed(targets[i], cs_view_of(""), cs_buf_view(&pem));
+        put_seed(targets[i], cs_view_of("\r\n "), cs_buf_view(i == 0 ? &secret : &pem));
     }
     cs_key_secret_free(&secret);
     cs_key_free(key);
@@ -365,17 +365,17 @@ static void put_answers(void) {
         !cs_connect_error_write(CS_CONNECT_RESOURCE_EXHAUSTED, "full \xC3\xA9", 6, &error))
         abort();
     /* One of each header (0x55), or no mark and no content encoding (0x11). */
-    put("answer", cs_view_bytes("\x11\x00\x00" ID "\napplication/proto\n\n", 56), cs_view_bytes(s.bytes, s.len));
-    put("answer", cs_view_bytes("\x11\x01\x00" ID "\napplication/json; charset=utf-8\n\n", 70), cs_buf_view(&json));
-    put("answer", cs_view_bytes("\x11\x00\x06" ID "\napplication/json\n\n", 55), cs_buf_view(&error));
-    put("answer", cs_view_bytes("\x55\x00\x06" ID "capacity\napplication/json\nidentity\n", 71), cs_view_of("busy"));
-    put("answer", cs_view_bytes("\x55\x08\x00" ID "request\napplication/proto\n\n", 63), cs_view_of("timed out"));
-    put("connect_error", cs_view_of(""), cs_buf_view(&error));
-    put_text("connect_error", "{\"code\":\"internal\"}");
-    put_text("connect_error", "{\"code\":\"unavailable\",\"message\":\"m\",\"details\":[{\"type\":\"a/plimsoll.v1."
+    put_seed("answer", cs_view_bytes("\x11\x00\x00" ID "\napplication/proto\n\n", 56), cs_view_bytes(s.bytes, s.len));
+    put_seed("answer", cs_view_bytes("\x11\x01\x00" ID "\napplication/json; charset=utf-8\n\n", 70), cs_buf_view(&json));
+    put_seed("answer", cs_view_bytes("\x11\x00\x06" ID "\napplication/json\n\n", 55), cs_buf_view(&error));
+    put_seed("answer", cs_view_bytes("\x55\x00\x06" ID "capacity\napplication/json\nidentity\n", 71), cs_view_of("busy"));
+    put_seed("answer", cs_view_bytes("\x55\x08\x00" ID "request\napplication/proto\n\n", 63), cs_view_of("timed out"));
+    put_seed("connect_error", cs_view_of(""), cs_buf_view(&error));
+    put_text_seed("connect_error", "{\"code\":\"internal\"}");
+    put_text_seed("connect_error", "{\"code\":\"unavailable\",\"message\":\"m\",\"details\":[{\"type\":\"a/plimsoll.v1."
                               "NotDispatched\",\"value\":\"CAY=\"},{\"type\":\"plimsoll.v1.SessionEnded\"}]}");
     /* SessionEnded{reason: 2, detail: "idle"}; UnansweredCall{record: {version: 3}}. */
-    put_text("connect_error", "{\"new\":[{\"a\":[]},null,-1e3],\"c\\u006fde\":\"internal\",\"details\":[7,{\"type\":"
+    put_text_seed("connect_error", "{\"new\":[{\"a\":[]},null,-1e3],\"c\\u006fde\":\"internal\",\"details\":[7,{\"type\":"
                               "\"plimsoll.v1.SessionEnded\",\"value\":\"CAISBGlkbGU\",\"debug\":{}},{\"type\":"
                               "\"plimsoll.v1.UnansweredCall\",\"value\":\"CgIIAw\"}]}");
     sample_free(&s);
@@ -391,25 +391,20 @@ static void put_trust(void) {
         "", ",\"label\":\"ci \\u00e9\"", ",\"not_before\":\"2026-02-28T23:59:59.9Z\"",
         ",\"label\":\"a\",\"not_before\":\"1970-01-01T00:00:00Z\",\"not_after\":\"9999-12-31T23:59:59.999Z\""};
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        put_text("trust", forge_text("{\"version\":1,\"keys\":[{\"key\":\"" PEM "\"%s}]}", KEY_1, members[i]));
-        put_text("trust", forge_text("{\"version\":1,\"keys\":[{\"key\":\"" PEM "\"},{\"key\":\"" PEM "\"%s}]}",
+        put_text_seed("trust", forge_text("{\"version\":1,\"keys\":[{\"key\":\"" PEM "\"%s}]}", KEY_1, members[i]));
+        put_text_seed("trust", forge_text("{\"version\":1,\"keys\":[{\"key\":\"" PEM "\"},{\"key\":\"" PEM "\"%s}]}",
                                      KEY_1, KEY_2, members[i]));
     }
 }
 
 static void put_policies(void) {
-    for (size_t i = 0; i < policy_change_count; i++) {
-        char *text = policy_case_text(&policy_changes[i]);
-        put_text("policy", text);
-        free(text);
-    }
 }
 
 static void put_expected(void) {
     const char *one = forge_sha256("1", 1);
     const char *two = forge_sha256("2", 1);
-    put_text("expect", forge_text("%s\n", one));
-    put_text("expect", forge_text("# a\n%s\n\n# b\n%s\n%s\n", two, one, two));
+    put_text_seed("expect", forge_text("%s\n", one));
+    put_text_seed("expect", forge_text("# a\n%s\n\n# b\n%s\n%s\n", two, one, two));
 }
 
 static void put_small(void) {
@@ -422,45 +417,66 @@ static void put_small(void) {
     static const char *const numbers[] = {"0", "-0", "1.5e-7", "18446744073709551615", "1e400", "0.1", "12345678"};
     static const char *const codes[] = {"", "Zg==", "Zm8=", "Zm9v", "_-8", "Zm9vYg"};
     for (size_t i = 0; i < sizeof urls / sizeof *urls; i++)
-        put_text("url", urls[i]);
+        put_text_seed("url", urls[i]);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        put_text("escape", texts[i]);
+        put_text_seed("escape", texts[i]);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        put_text("number", numbers[i]);
+        put_text_seed("number", numbers[i]);
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
-        put_text("base64", codes[i]);
+        put_text_seed("base64", codes[i]);
 }
 
 /* The line that a probe prints; the target adds the digest. */
 static void put_probe(void) {
-    put_text("probe", "{\"probe\":\"countersign.tier-probe.v1\",\"form\":\"program\",\"release\":\"6.1.0\",\"version\":"
+    put_text_seed("probe", "{\"probe\":\"countersign.tier-probe.v1\",\"form\":\"program\",\"release\":\"6.1.0\",\"version\":"
                       "\"#1 SMP\",\"boot_id\":null,\"clock_us\":-5,\"pid_ns\":4026531836,\"ipc_ns\":null,\"seccomp\":2,"
                       "\"no_new_privs\":1,\"capable\":0,\"kernel_log_gvisor\":false,\"loopback\":111,\"canary\":null,"
                       "\"no_call\":38,\"mseal\":22,\"file_getattr\":38,\"vmsplice\":9,\"remap_file_pages\":22,"
                       "\"landlock_abi\":-38,\"hypervisor\":\"TCGTCGTCGTCG\",\"processes\":[1,2,65535]}");
 }
 
-static void put_globs(void) {
-    static const char *const globs[] = {
-        "a/**/b*.[!a-c]?\na/x/y/bb.dd", "**/*.js\nsrc/main.js", "src/**\nsrc/a/b", "\\*[\\]-]\n*]",
-        "a*a*a*b\naaaaaaaaab",          "**/a/**/a/b\na/a/a/b",
-    };
-    for (size_t i = 0; i < sizeof globs / sizeof *globs; i++)
-        put_text("glob", globs[i]);
+static const char *baseline_of(const char *policy, const char *keys) {
+    return forge_text("{\"state\":{\n\"daemon\":\"http://127.0.0.1:1\",\n\"provider\":\"process\",\n\"policy\":\"%s\",\n"
+                      "\"environment\":\"\",\n\"daemon-start\":\"unknown\",\n\"host-boot\":\"unknown\",\n"
+                      "\"depth\":\"host\"},\n\"keys\":{%s}}",
+                      policy, keys);
 }
 
-static void put_junit(void) {
-    put_text("junit",
-             "<?xml version=\"1.0\" encoding=\"utf-8\"?><testsuites tests=\"3\"><testsuite name=\"s\" tests=\"2\" "
-             "failures=\"1\" errors=\"0\" skipped=\"1\" disabled=\"0\"><testcase classname=\"c\" name=\"a\">"
-             "<failure message=\"m\">&lt;x&gt;</failure></testcase><testcase name=\"b\"><skipped/></testcase>"
-             "</testsuite><testcase name=\"c\" status=\"notrun\"/></testsuites>");
-    put_text("junit",
-             "<testsuite tests=\"1\"><properties><property name=\"p\" value=\"&#10;\"/></properties>"
-             "<testsuite name=\"t\"><testcase name=\"a\"><error/><system-out><![CDATA[<failure/>]]></system-out>"
-             "</testcase></testsuite></testsuite>");
-    put_text("junit",
-             "<!DOCTYPE testsuite [<!ENTITY a \"b\">]><testsuite name=\"&a;\"><testcase name=\"a\"/></testsuite>");
+static void put_baseline(void) {
+    static const char head[] = "{\"format\":\"countersign.tier-baseline.v1\",\"baselines\":[\n";
+    const char *one = baseline_of("p", "\n\"a\":\"\",\n\"b_1.c-d\":\"\\b\\u001f\xC3\xA9\"");
+    put_text_seed("baseline", forge_text("%s%s]}\n", head, one));
+    put_text_seed("baseline", forge_text("%s%s,\n%s]}\n", head, one, baseline_of("q\\u003c\\\"\\\\", "")));
+    put_text_seed("baseline", forge_text("%s%s]}\n", head, baseline_of("p", "\n\"b\":\"1\",\n\"a\":\"2\"")));
+}
+
+/* Frames as long as they may be, and one byte longer; and an answer in two parts, of which only the first is right. */
+static void put_long_frames(void) {
+    static uint8_t said[5 + 32769 + 11] = "o\0\0\x80\0";
+    static uint8_t parts[10 + 5 + 32768 + 6] = "s\0\0\0\5\0\0\0\x80\1" "p\0\0\x80\0";
+    put_seed("channel", cs_view_of("\1\3\3\3"), cs_view_bytes(said, 5 + 32768));
+    said[4] = 1;
+    put_seed("channel", cs_view_of("\1\3\3\3"), cs_view_bytes(said, sizeof said));
+    memcpy(parts + 10 + 5 + 32768, "p\0\0\0\1a", 6);
+    put_seed("channel", cs_view_of("\1\22\3\3"), cs_view_bytes(parts, sizeof parts));
+    parts[10 + 5 + 32768] = 'o';
+    put_seed("channel", cs_view_of("\1\22\3\3"), cs_view_bytes(parts, sizeof parts));
+}
+
+/* Frames of a guest, each conversation behind its ways and questions. */
+#define FRAMES(literal) cs_view_bytes(literal, sizeof(literal) - 1)
+static void put_conversations(void) {
+    const cs_view greeting = FRAMES("r\0\0\0\4\0\0\0\1" "d\0\0\0\5\0\0\0\0\0");
+    put_seed("channel", FRAMES("\1\0\1\3"), greeting);
+    put_seed("channel", FRAMES("\1\1\5\1"), FRAMES("d\0\0\0\5\0\0\0\0\0" "d\0\0\0\5\1\0\0\0\24" "d\0\0\0\5\3\0\0\0\34"));
+    put_seed("channel", FRAMES("\1\12\2\16"), FRAMES("s\0\0\0\5\0\0\0\0\3" "p\0\0\0\3abc" "s\0\0\0\5\0\0\0\0\0"
+                                              "s\0\0\0\5\2\0\0\0\0"));
+    put_seed("channel", FRAMES("\1\3\3\3"), FRAMES("o\0\0\0\2hi" "e\0\0\0\1!" "x\0\0\0\6\0\0\0\0\3\1" "x\0\0\0\6\1\0\0\0\11\1"
+                                            "x\0\0\0\6\3\0\0\0\2\1"));
+    put_seed("channel", FRAMES("\0\3\3\3"), FRAMES("x\0\0\0\6\2\0\0\0\0\1"));
+    put_seed("channel", FRAMES("\1\3\3\3"), FRAMES("x\0\0\0\6\1\0\0\0\100\1" "x\0\0\0\6\0\0\0\1\0\1"));
+    put_seed("channel", FRAMES("\1\6\2\0"), FRAMES("s\0\0\0\5\0\0\0\0\1" "p\0\0\0\1a" "s\0\0\0\5\0\0\0\0\1" "p\0\0\0\1a"));
+    put_seed("channel", FRAMES("\1\12\2\0"), FRAMES("s\0\0\0\5\0\0\0\0\3" "p\0\0\0\3ab"));
 }
 
 int main(int argc, char **argv) {
@@ -482,7 +498,9 @@ int main(int argc, char **argv) {
     put_expected();
     put_small();
     put_probe();
-    put_globs();
-    put_junit();
+    put_conversations();
+    put_long_frames();
+    put_baseline();
+    seeds_of_the_gate();
     return 0;
 }

@@ -344,5 +344,17 @@ Test(tiers_host, the_program_runs_and_is_known_again) {
     cr_expect_eq(facts.no_call, 38);
     cr_expect(seen.program_seen);
     cr_expect(seen.token_seen);
+    /* The same bytes in a run of another check: that is none of this one's. */
+    cs_probe_order other = new_order();
+    (void)memset(other.nonce, 'e', CS_PROBE_NONCE_DIGITS);
+    EXPECT_OK(cs_host_watch_begin("http://192.0.2.1:8746", &other, &watch, &err), err);
+    pipe = popen(command, "re");
+    cr_assert_not_null(pipe);
+    cr_expect_gt(fread(output, 1, sizeof output, pipe), 0);
+    cr_expect_eq(pclose(pipe), 0);
+    cs_host_watch_end(watch, &seen);
+    cr_expect(seen.watched);
+    cr_expect_not(seen.program_seen);
+    cr_expect_not(seen.token_seen);
     folder_remove(folder);
 }

@@ -109,6 +109,23 @@ Test(tiers_ledger, records_of_others_do_not) {
     finish(&c);
 }
 
+/* A ledger grows for ever, and every run looks into it. */
+Test(tiers_ledger, the_newest_thousand_are_looked_at) {
+    scene c;
+    begin(&c);
+    append(&c, DAEMON, &c.s.record->isolation, "process");
+    for (int i = 0; i < 999; i++)
+        append(&c, DAEMON, NULL, NULL);
+    cs_ledger_said said = read_all(&c, 0);
+    cr_expect_eq(said.other, 1);
+    cr_expect_eq(said.same, 999);
+    append(&c, DAEMON, NULL, NULL);
+    said = read_all(&c, 0);
+    cr_expect_eq(said.other, 0);
+    cr_expect_eq(said.same, 1000);
+    finish(&c);
+}
+
 Test(tiers_ledger, a_missing_ledger_is_an_error) {
     scene c;
     begin(&c);

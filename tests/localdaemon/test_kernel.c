@@ -50,6 +50,7 @@ static void check_description(void) {
     cr_assert_str_eq(json_at(said.json, "isolation"), "kernel");
     cr_assert_str_eq(json_at(said.json, "resources/pids"), "256");
     cr_assert_str_eq(json_at(said.json, "resources/memoryMb"), "2048");
+    cr_assert_str_eq(json_at(said.json, "resources/cpus"), "", "nothing bounds them");
     cr_assert_str_eq(json_at(said.json, "supportsSessions"), "true");
     cr_assert_str_eq(json_at(said.json, "sessionEnvironment/languages/0"), "");
     wire_free(&said);

@@ -66,6 +66,20 @@ static long status_field(pid_t pid, const char *name, int base) {
 
 /* ---- runs ------------------------------------------------------------------------------------------ */
 
+/* What the whole machine has, and so a whole run. */
+static void check_description(void) {
+    wire_end said;
+    wire_json(&host, DESCRIBE, "{}", &said);
+    cr_assert_str_eq(json_at(said.json, "resources/memoryMb"), "1024");
+    cr_assert_str_eq(json_at(said.json, "resources/cpus"), "1");
+    cr_assert_str_eq(json_at(said.json, "resources/pids"), "256");
+    wire_free(&said);
+    json_t *answer = wire_run(&host, "{\"protocol\":4,\"project\":{\"files\":[{\"path\":\"f\",\"content\":\"\"}],"
+                                     "\"steps\":[\"grep -c ^processor /proc/cpuinfo\"]}}");
+    cr_assert_str_eq(json_bytes_at(answer, "project/steps/0/stdout"), "1\n");
+    json_decref(answer);
+}
+
 /* The example's workload, on a floor that no other provider meets. */
 static void check_run(void) {
     char path[1024];
@@ -166,6 +180,7 @@ Test(localdaemon_vm, runs_and_sessions, .timeout = 400) {
     static const char *const more[] = {"--protocol", "4", NULL};
     test_session session, other;
     daemon_start(&host, "vm", more);
+    check_description();
     check_run();
     session_open_in(&host, 4, "", &session);
     check_calls(&session);

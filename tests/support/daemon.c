@@ -30,10 +30,12 @@ static void write_clients(const test_daemon *daemon, char *path, size_t size) {
     file_write(path, clients, sizeof clients - 1);
 }
 
-static _Noreturn void become(const char *program, const char *const *argv, int out, const char *log) {
+static _Noreturn void become(const char *program, const char *const *argv, int out, const char *log,
+                             bool (*before)(void)) {
     int err = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (err < 0 || dup2(out, 1) != 1 || dup2(err, 2) != 2) _exit(126);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (before != NULL && !before()) _exit(5);
     execv(program, (char *const *)(uintptr_t)argv);
     _exit(127);
 }
@@ -73,6 +75,10 @@ static void give_up(test_daemon *daemon, const char *provider) {
 }
 
 void daemon_start(test_daemon *daemon, const char *provider, const char *const more[]) {
+    daemon_start_behind(daemon, NULL, provider, more);
+}
+
+void daemon_start_behind(test_daemon *daemon, bool (*before)(void), const char *provider, const char *const more[]) {
     memset(daemon, 0, sizeof *daemon);
     char program[1024];
     exec_built("localdaemon", program);
@@ -95,7 +101,7 @@ void daemon_start(test_daemon *daemon, const char *provider, const char *const m
     fflush(NULL);
     daemon->pid = fork();
     cr_assert_geq(daemon->pid, 0);
-    if (daemon->pid == 0) become(program, argv, out[1], daemon->log);
+    if (daemon->pid == 0) become(program, argv, out[1], daemon->log, before);
     close(out[1]);
     bool up = read_url(out[0], daemon->url, sizeof daemon->url);
     close(out[0]);

@@ -2,6 +2,7 @@
 #ifndef CS_TESTS_SUPPORT_DAEMON_H
 #define CS_TESTS_SUPPORT_DAEMON_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #define DAEMON_TOKEN "token-of-the-test-client"        /* of the client "test", which may run code */
@@ -21,6 +22,10 @@ typedef struct test_daemon {
  * Where the provider does not work, the test is skipped, loudly; in CI, or with COUNTERSIGN_REQUIRE_ALL set,
  * it fails. */
 void daemon_start(test_daemon *daemon, const char *provider, const char *const more[]);
+
+/* The same, with something done in the process that becomes the daemon: where `before` (NULL: nothing) says false, it
+ * ends as a daemon does whose provider does not work; what it writes to standard error is in the log. */
+void daemon_start_behind(test_daemon *daemon, bool (*before)(void), const char *provider, const char *const more[]);
 
 /* SIGTERM, then its exit status (128 + signal when one ended it). Removes the folder. */
 int daemon_stop(test_daemon *daemon);

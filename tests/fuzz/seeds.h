@@ -1,0 +1,13 @@
+/* The seeds of the fuzz targets: how one is written, and who writes which. */
+#ifndef CS_TESTS_FUZZ_SEEDS_H
+#define CS_TESTS_FUZZ_SEEDS_H
+
+#include "records/base.h"
+
+/* One seed of a target: what `prefix` holds, then the bytes. Ends the program when it can't be written. */
+void put_seed(const char *target, cs_view prefix, cs_view bytes);
+void put_text_seed(const char *target, const char *text);
+
+void seeds_of_the_gate(void); /* patterns, JUnit, policies */
+
+#endif

@@ -126,7 +126,7 @@ include harness/probe/probe.mk
 
 # One Criterion program holds the tests of all folders; ONLY=folder builds a smaller one.
 TEST_FOLDERS = $(if $(ONLY),$(ONLY),records verify harness replay gate hostile cli localdaemon cartpole alloc)
-TEST_SRC = $(foreach f,$(TEST_FOLDERS),$(wildcard tests/$(f)/*.c)) $(if $(filter alloc cli,$(ONLY)),tests/verify/raw_ledger.c) \
+TEST_SRC = $(foreach f,$(TEST_FOLDERS),$(wildcard tests/$(f)/*.c)) $(if $(filter alloc cli,$(ONLY)),tests/verify/raw_ledger.c) $(if $(filter cli,$(ONLY)),tests/gate/gate_case.c tests/gate/repository.c) \
            $(if $(filter hostile,$(ONLY)),tests/harness/session_case.c)
 # A library, so that a program of one folder takes only what its tests use.
 TEST_SUPPORT = $(call lib,testsupport)
@@ -137,7 +137,7 @@ TEST_LIBS_harness = $(HARNESS_LIBS)
 TEST_LIBS_replay = $(REPLAY_LIBS)
 TEST_LIBS_gate = $(GATE_LIBS)
 TEST_LIBS_hostile = $(REPLAY_LIBS)
-TEST_LIBS_cli = $(HARNESS_LIBS)
+TEST_LIBS_cli = $(GATE_LIBS)
 TEST_LIBS_localdaemon = $(call lib,localdaemon) $(call lib,records)
 TEST_LIBS_alloc = $(GATE_LIBS)
 TEST_LIBS_cartpole = $(call lib,records)

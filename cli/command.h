@@ -23,6 +23,7 @@ int cs_cmd_import(int argc, char **argv);
 int cs_cmd_policy(int argc, char **argv);
 int cs_cmd_show(int argc, char **argv);
 int cs_cmd_log(int argc, char **argv);
+int cs_cmd_diff(int argc, char **argv);
 int cs_cmd_codes(int argc, char **argv);
 
 #endif

@@ -38,7 +38,8 @@ static cs_result judge(const logging *log, cs_result now, const cs_error *err, u
 static bool keep(logging *log, cs_log_line *line) {
     line->input = log->input;
     line->order = log->entries;
-    line->sort_ms = line->has_time ? line->time_ms : log->last_ms;
+    /* What can't be believed has no say in the order. */
+    line->sort_ms = line->has_time && !cs_log_line_is_bad(line) ? line->time_ms : log->last_ms;
     log->matched++;
     log->bad += cs_log_line_is_bad(line);
     return cs_log_list_add(&log->list, line);
@@ -59,7 +60,7 @@ static cs_result take_entry(logging *log, const cs_entry *entry, cs_result worst
         log->timeless = log->timeless || shown.timeless;
         kept = keep(log, &line);
     }
-    if (line.has_time) log->last_ms = line.time_ms;
+    if (line.has_time && !cs_log_line_is_bad(&line)) log->last_ms = line.time_ms;
     cs_shown_free(&shown);
     return kept ? worst : no_memory(log);
 }

@@ -17,6 +17,7 @@ static const cs_command commands[] = {
     {"policy", "read a gate's policy and say its rules in words", cs_cmd_policy},
     {"show", "list the entries of a ledger or bundle, or show one in full", cs_cmd_show},
     {"log", "list what happened: entries by time, provider, tier, verdict or commit", cs_cmd_log},
+    {"diff", "compare two entries, field by field", cs_cmd_diff},
     {"codes", "list every code with its exit code and meaning", cs_cmd_codes},
 };
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])

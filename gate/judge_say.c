@@ -40,6 +40,8 @@ cs_gate_shown cs_gate_show(cs_view bytes) {
 }
 
 /* A text that does not fit ends within no character. */
+static void write_text(char *out, size_t size, const char *fmt, va_list args) CS_PRINTF(3, 0);
+
 static void write_text(char *out, size_t size, const char *fmt, va_list args) {
     if (vsnprintf(out, size, fmt, args) < 0) out[0] = '\0';
     out[cs_utf8_cut(cs_view_of(out), size - 1).len] = '\0';

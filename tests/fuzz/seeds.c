@@ -397,9 +397,6 @@ static void put_trust(void) {
     }
 }
 
-static void put_policies(void) {
-}
-
 static void put_expected(void) {
     const char *one = forge_sha256("1", 1);
     const char *two = forge_sha256("2", 1);
@@ -494,7 +491,6 @@ int main(int argc, char **argv) {
     put_keys();
     put_answers();
     put_trust();
-    put_policies();
     put_expected();
     put_small();
     put_probe();

@@ -37,19 +37,21 @@ endif
 
 # ---- sources -------------------------------------------------------------------------------------
 
-LAYERS = records verify harness replay gate
+LAYERS = records verify harness replay gate report
 SRC_records = $(wildcard records/*.c)
 SRC_verify = $(wildcard verify/*.c)
 SRC_harness = $(wildcard harness/*.c)
 SRC_replay = $(wildcard replay/*.c)
 SRC_gate = $(wildcard gate/*.c)
+SRC_report = $(wildcard report/*.c)
 SRC_localdaemon = $(filter-out examples/localdaemon/main.c,$(wildcard examples/localdaemon/*.c))
 SRC_cli = $(filter-out cli/main.c cli/verify_main.c,$(wildcard cli/*.c))
 # What the reviewer's small program is made of: no harness, no network, no private key.
 SRC_cli_verify = cli/verify.c cli/expectation.c cli/findings.c cli/output.c cli/options.c cli/progress.c cli/trust.c
 
 GEN_C = $(BUILD)/gen/plimsoll/v1/sandbox.pb-c.c
-GEN_H = $(GEN_C:.c=.h)
+VERSION_H = $(BUILD)/gen/cli/version.h
+GEN_H = $(GEN_C:.c=.h) $(VERSION_H)
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 lib = $(BUILD)/lib/libcs_$(1).a
@@ -57,7 +59,7 @@ lib = $(BUILD)/lib/libcs_$(1).a
 LIBS_BASE = $(shell $(PKG) --libs $(PKGS_records))
 LIBS_VERIFY = $(shell $(PKG) --libs $(PKGS_verify)) $(LIBS_BASE)
 LIBS_HARNESS = $(shell $(PKG) --libs $(PKGS_harness)) $(LIBS_VERIFY)
-LIBS_GATE = $(shell $(PKG) --libs $(PKGS_gate)) $(LIBS_HARNESS)
+LIBS_GATE = $(shell $(PKG) --libs $(PKGS_gate)) $(LIBS_HARNESS) -lm
 LIBS_DAEMON = $(shell $(PKG) --libs $(PKGS_localdaemon)) $(LIBS_BASE) -lpthread
 
 BINARIES = $(BUILD)/countersign $(BUILD)/countersign-verify $(BUILD)/localdaemon $(BUILD)/vm/agent
@@ -74,16 +76,23 @@ help:
 	@echo 'make fuzz       libFuzzer on every parser, SECONDS=20 each (TARGET=line: one; needs clang)'
 	@echo 'make coverage   lines of records/ and verify/ that the tests reach, 95 % of each or it fails'
 	@echo 'make memcheck   valgrind on verify and run'
-	@echo 'make interop    exchange with what others wrote (docs/INTEROP.md; needs the Python package registry once)'
+	@echo 'make interop    exchange with what others wrote (docs/INTEROP.md; needs the Python and npm package registries once)'
 	@echo 'make bench      measure, each figure beside its limit'
-	@echo 'make install    DESTDIR, PREFIX (default /usr/local)'
+	@echo 'make install    DESTDIR, PREFIX (default /usr/local); make uninstall takes it away again'
+	@echo 'make deb        Debian packages: countersign, libcountersign-verify-dev'
+	@echo 'make packaging  install, use and uninstall all that; try the completion scripts; look at the packages'
 
 # ---- generated -----------------------------------------------------------------------------------
 
 $(GEN_C): proto/plimsoll/v1/sandbox.proto
 	@mkdir -p $(BUILD)/gen
 	protoc-c --proto_path=proto --c_out=$(BUILD)/gen plimsoll/v1/sandbox.proto
-$(GEN_H): $(GEN_C) ;
+$(GEN_C:.c=.h): $(GEN_C) ;
+
+# The one place of the version is the file VERSION.
+$(VERSION_H): VERSION
+	@mkdir -p $(@D)
+	printf '/* Made of the file VERSION. */\n#define CS_VERSION "%s"\n' "$$(cat VERSION)" > $@
 
 $(BUILD)/obj/gen/sandbox.pb-c.o: $(GEN_C)
 	@mkdir -p $(@D)
@@ -100,6 +109,7 @@ $(call lib,verify): $(call obj,$(SRC_verify))
 $(call lib,harness): $(call obj,$(SRC_harness))
 $(call lib,replay): $(call obj,$(SRC_replay))
 $(call lib,gate): $(call obj,$(SRC_gate))
+$(call lib,report): $(call obj,$(SRC_report))
 $(call lib,localdaemon): $(call obj,$(SRC_localdaemon))
 $(BUILD)/lib/%.a:
 	@mkdir -p $(@D)
@@ -110,8 +120,9 @@ VERIFY_LIBS = $(call lib,verify) $(call lib,records)
 HARNESS_LIBS = $(call lib,harness) $(VERIFY_LIBS)
 REPLAY_LIBS = $(call lib,replay) $(HARNESS_LIBS)
 GATE_LIBS = $(call lib,gate) $(REPLAY_LIBS)
+REPORT_LIBS = $(call lib,report) $(GATE_LIBS)
 
-$(BUILD)/countersign: $(call obj,cli/main.c $(SRC_cli)) $(GATE_LIBS)
+$(BUILD)/countersign: $(call obj,cli/main.c $(SRC_cli)) $(REPORT_LIBS)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_GATE)
 $(BUILD)/countersign-verify: $(call obj,cli/verify_main.c $(SRC_cli_verify)) $(VERIFY_LIBS)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VERIFY)
@@ -125,7 +136,7 @@ include harness/probe/probe.mk
 # ---- tests ---------------------------------------------------------------------------------------
 
 # One Criterion program holds the tests of all folders; ONLY=folder builds a smaller one.
-TEST_FOLDERS = $(if $(ONLY),$(ONLY),records verify harness replay gate hostile cli localdaemon cartpole alloc)
+TEST_FOLDERS = $(if $(ONLY),$(ONLY),records verify harness replay gate report hostile cli localdaemon cartpole alloc)
 TEST_SRC = $(foreach f,$(TEST_FOLDERS),$(wildcard tests/$(f)/*.c)) $(if $(filter alloc cli,$(ONLY)),tests/verify/raw_ledger.c) $(if $(filter cli,$(ONLY)),tests/gate/gate_case.c tests/gate/repository.c) \
            $(if $(filter hostile,$(ONLY)),tests/harness/session_case.c)
 # A library, so that a program of one folder takes only what its tests use.
@@ -136,16 +147,17 @@ TEST_LIBS_verify = $(VERIFY_LIBS)
 TEST_LIBS_harness = $(HARNESS_LIBS)
 TEST_LIBS_replay = $(REPLAY_LIBS)
 TEST_LIBS_gate = $(GATE_LIBS)
+TEST_LIBS_report = $(REPORT_LIBS)
 TEST_LIBS_hostile = $(REPLAY_LIBS)
-TEST_LIBS_cli = $(GATE_LIBS)
+TEST_LIBS_cli = $(REPORT_LIBS)
 TEST_LIBS_localdaemon = $(call lib,localdaemon) $(call lib,records)
-TEST_LIBS_alloc = $(GATE_LIBS)
+TEST_LIBS_alloc = $(REPORT_LIBS)
 TEST_LIBS_cartpole = $(call lib,records)
-TEST_LIBS = $(if $(ONLY),$(TEST_LIBS_$(ONLY)),$(call lib,localdaemon) $(GATE_LIBS))
+TEST_LIBS = $(if $(ONLY),$(TEST_LIBS_$(ONLY)),$(call lib,localdaemon) $(REPORT_LIBS))
 TEST_PROGRAM = $(BUILD)/tests/countersign-tests$(if $(ONLY),-$(ONLY))
 # The programs that the tests of a folder start.
 TEST_NEEDS = $(if $(filter harness,$(ONLY)),$(BUILD)/localdaemon, \
-               $(if $(filter records verify gate hostile alloc,$(ONLY)),,$(BINARIES) cartpole))
+               $(if $(filter records verify gate report hostile alloc,$(ONLY)),,$(BINARIES) cartpole))
 
 $(TEST_PROGRAM): $(call obj,$(TEST_SRC)) $(TEST_SUPPORT) $(TEST_LIBS)
 	@mkdir -p $(@D)
@@ -166,7 +178,7 @@ test: $(TEST_PROGRAM) $(TEST_NEEDS)
 
 # ---- lint ----------------------------------------------------------------------------------------
 
-LINT_SRC = $(SRC_records) $(SRC_verify) $(SRC_harness) $(SRC_replay) $(SRC_gate) $(wildcard cli/*.c) $(wildcard examples/localdaemon/*.c) \
+LINT_SRC = $(SRC_records) $(SRC_verify) $(SRC_harness) $(SRC_replay) $(SRC_gate) $(SRC_report) $(wildcard cli/*.c) $(wildcard examples/localdaemon/*.c) \
            $(wildcard examples/localdaemon/vm/*.c)
 
 lint: lint-includes lint-cppcheck lint-tidy
@@ -214,14 +226,7 @@ include tests/fuzz/fuzz.mk
 
 # ---- the rest ------------------------------------------------------------------------------------
 
-PREFIX ?= /usr/local
-install: all
-	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/man/man1" \
-	  "$(DESTDIR)$(PREFIX)/share/doc/countersign/schema"
-	install -m 0755 "$(BUILD)/countersign" "$(BUILD)/countersign-verify" "$(DESTDIR)$(PREFIX)/bin/"
-	install -m 0644 docs/countersign.1 "$(DESTDIR)$(PREFIX)/share/man/man1/"
-	ln -sf countersign.1 "$(DESTDIR)$(PREFIX)/share/man/man1/countersign-verify.1"
-	install -m 0644 docs/schema/*.schema.json "$(DESTDIR)$(PREFIX)/share/doc/countersign/schema/"
+include packaging/install.mk
 
 clean:
 	rm -rf $(BUILD)

@@ -5,7 +5,7 @@
 #   sh bootstrap.sh test    all tests
 #   sh bootstrap.sh bench   measurements, each beside its limit
 #   sh bootstrap.sh ci      lint, tests with and without sanitizers, fuzzing, demo, memory check, exchange with peers that
-#                           others wrote (from the Python package registry); a skipped test fails
+#                           others wrote (from the Python package registry), install and packages; a skipped test fails
 #   sh bootstrap.sh deps    only install what the other jobs need
 #
 # Run it as root, or as a user who may use sudo. Safe to run again; with everything there it installs
@@ -38,8 +38,10 @@ UNSANITIZED='localdaemon_kernel/statements_walls_and_sessions localdaemon_runs/k
 FOR_BUILD='gcc libc6-dev make pkg-config protobuf-c-compiler libprotobuf-c-dev libsodium-dev libssl-dev
     libjansson-dev libsqlite3-dev libcurl4-openssl-dev libmicrohttpd-dev libseccomp-dev libgit2-dev libexpat1-dev clang lld wasi-libc'
 FOR_DAEMON='bubblewrap runsc qemu-system-x86 squashfs-tools cpio lz4'
-FOR_TEST='libcriterion-dev openssl sqlite3 procps python3-jsonschema'
-FOR_CI='clang-tidy cppcheck valgrind libc6-dbg python3-venv'
+FOR_TEST='libcriterion-dev openssl sqlite3 procps git python3-jsonschema python3-yaml chromium'
+# The last three: zsh runs its completion script, mandoc looks for mistakes in the man pages, dpkg-dev tells what the Debian
+# packages depend on.
+FOR_CI='clang-tidy cppcheck valgrind libc6-dbg python3-venv zsh mandoc dpkg-dev'
 
 say() {
     printf 'bootstrap: %s\n' "$*" >&2
@@ -234,6 +236,7 @@ ci() {
     phase demo demo
     phase memcheck make BUILD="$BUILD" memcheck
     phase interop make --silent BUILD="$BUILD" interop
+    phase packaging make --silent BUILD="$BUILD" packaging
     end_fuzz
     # Last, and on stdout, so that the closing line of the test runner closes the whole.
     plain_tests || die 'tests failed, or one was skipped'

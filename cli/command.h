@@ -21,9 +21,15 @@ int cs_cmd_tiers(int argc, char **argv);
 int cs_cmd_export(int argc, char **argv);
 int cs_cmd_import(int argc, char **argv);
 int cs_cmd_policy(int argc, char **argv);
+int cs_cmd_gate(int argc, char **argv);
 int cs_cmd_show(int argc, char **argv);
+int cs_cmd_report(int argc, char **argv);
 int cs_cmd_log(int argc, char **argv);
 int cs_cmd_diff(int argc, char **argv);
 int cs_cmd_codes(int argc, char **argv);
+int cs_cmd_completion(int argc, char **argv);
+
+/* All commands, in the order of --help; without a name at the end. */
+extern const cs_command cs_commands[];
 
 #endif

@@ -151,7 +151,8 @@ int cs_cmd_digest(int argc, char **argv) {
          "the daemon's protocol number, for a request that states none", 1, CS_PROTOCOL, NULL},
         {"calls", 0, CS_OPTION_FLAG, &command.calls, NULL, "the files are JSON Lines, as `session` takes them", 0, 0,
          NULL},
-        {"floor", 0, CS_OPTION_TEXT, &command.floor, "TIER", "with --calls: the session's floor", 0, 0, NULL},
+        {"floor", 0, CS_OPTION_TEXT, &command.floor, "TIER", "with --calls: the session's floor", 0, 0,
+         cs_tier_choices},
     };
     const cs_usage usage = {
         .command = "digest",

@@ -170,6 +170,9 @@ int cs_cmd_log(int argc, char **argv) {
     cs_trust_options trusted = {.keys = {.count = 0}};
     cs_log_wanted wanted = {.tier = -1, .min_tier = -1};
     int64_t limit = CS_LOG_MAX_LINES;
+    const char *verdicts[CS_LOG_VERDICTS + 1] = {NULL};
+    for (size_t i = 0; i < CS_LOG_VERDICTS; i++)
+        verdicts[i] = cs_log_verdict_word((cs_log_verdict)i);
     const cs_option options[] = {
         cs_trust_key_option(&trusted),
         cs_trust_file_option(&trusted),
@@ -182,7 +185,7 @@ int cs_cmd_log(int argc, char **argv) {
         {"since", 0, CS_OPTION_TEXT, &wanted.since, "TIME", "only from then on: 2026-11-29T00:00:00Z", 0, 0, NULL},
         {"until", 0, CS_OPTION_TEXT, &wanted.until, "TIME", "only up to then", 0, 0, NULL},
         {"verdict", 0, CS_OPTION_LIST, &wanted.verdicts, "WORD", "only with this verdict; may be given again", 0, 0,
-         NULL},
+         verdicts},
         {"commit", 0, CS_OPTION_TEXT, &wanted.commit, "REV",
          "only runs whose files, at least one, are all those of this commit", 0, 0, NULL},
         {"repo", 0, CS_OPTION_TEXT, &wanted.repo, "DIR", "the git repository of --commit (default: the current folder)",

@@ -15,6 +15,8 @@
 #define HELP_BYTES 16384u
 #define HELP_COLUMN 28
 
+const char *const cs_tier_choices[] = {"process", "container", "kernel", "vm", NULL};
+
 /* getopt's two tables, made from ours. */
 typedef struct getopt_tables {
     char letters[2 * MAX_OPTIONS + 8];
@@ -170,7 +172,21 @@ static cs_result check_arguments(const cs_usage *usage, size_t count, cs_error *
     return CS_OK;
 }
 
+static cs_usage_reader *usage_reader;
+static void *usage_reader_user;
+
+void cs_options_read(cs_usage_reader *reader, void *user) {
+    usage_reader = reader;
+    usage_reader_user = user;
+}
+
 cs_parse cs_options_parse(const cs_usage *usage, int argc, char **argv, cs_output *out, int *first, cs_result *result) {
+    if (usage_reader != NULL) {
+        usage_reader(usage_reader_user, usage);
+        *first = argc;
+        *result = CS_OK;
+        return CS_PARSE_STOP;
+    }
     getopt_tables tables;
     make_tables(usage, &tables);
     bool seen[MAX_OPTIONS] = {false};

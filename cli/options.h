@@ -32,7 +32,7 @@ typedef struct cs_option {
     const char *value; /* what --help calls the value; NULL for a flag */
     const char *help;
     int64_t min, max;           /* of a number */
-    const char *const *choices; /* NULL at the end */
+    const char *const *choices; /* NULL at the end. Of a text or list: words that completion offers, no more */
 } cs_option;
 
 /* One command's line, for parsing and for --help. */
@@ -48,6 +48,8 @@ typedef struct cs_usage {
     const char *example; /* one or more lines */
 } cs_usage;
 
+extern const char *const cs_tier_choices[]; /* the tiers, weakest first */
+
 typedef enum cs_parse { CS_PARSE_GO, CS_PARSE_STOP } cs_parse;
 
 /* Parse argv; argv[0] is the command's (or the program's) name. CS_PARSE_GO: *first is the index of the first
@@ -55,5 +57,10 @@ typedef enum cs_parse { CS_PARSE_GO, CS_PARSE_STOP } cs_parse;
  * out say how the command ends. */
 CS_MUST_CHECK cs_parse cs_options_parse(const cs_usage *usage, int argc, char **argv, cs_output *out, int *first,
                                         cs_result *result);
+
+/* From now on hand every command's table to `reader` and stop there, instead of parsing a line; NULL: parse again. The
+ * table is borrowed for the call. Completion scripts are made so, from what --help is made of. */
+typedef void cs_usage_reader(void *user, const cs_usage *usage);
+void cs_options_read(cs_usage_reader *reader, void *user);
 
 #endif

@@ -9,9 +9,8 @@
 
 #include <jansson.h>
 
+#include "cli/version.h"
 #include "records/message.h"
-
-#define CS_VERSION "0.1.0"
 
 typedef struct cs_output {
     const char *command; /* "run"; borrowed */

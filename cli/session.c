@@ -181,7 +181,7 @@ static cs_result session_parse(cs_output *out, int argc, char **argv, session_co
                                    "lowest tier for the session: process, container, kernel, vm",
                                    0,
                                    0,
-                                   NULL};
+                                   cs_tier_choices};
     count = cs_connect_options_add(options, count, &command->connect, &command->keeping);
     const cs_usage usage = {
         .command = "session",

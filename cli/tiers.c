@@ -73,10 +73,11 @@ static cs_result open_and_check(cs_output *out, tiers_command *command) {
 
 /* ---- the self-test --------------------------------------------------------------------------------------- */
 
-/* The daemon beside this program, unless another one is named. */
+/* The daemon beside this program, or where `make install` puts it, unless another one is named. */
 static cs_result self_test(cs_output *out, const tiers_command *command) {
+    static const char installed[] = "../libexec/countersign/localdaemon";
     if (command->localdaemon != NULL) return cs_tiers_self_test(out, command->localdaemon);
-    char path[PATH_MAX + sizeof "localdaemon"];
+    char path[PATH_MAX + sizeof installed];
     ssize_t len = readlink("/proc/self/exe", path, PATH_MAX - 1);
     path[len > 0 ? len : 0] = '\0';
     char *slash = strrchr(path, '/');
@@ -84,6 +85,7 @@ static cs_result self_test(cs_output *out, const tiers_command *command) {
         return cs_fail(&out->err, CS_CODE_IO,
                        "where this program lies can't be found out; name the daemon to test with --localdaemon PATH");
     memcpy(slash + 1, "localdaemon", sizeof "localdaemon");
+    if (access(path, X_OK) != 0) memcpy(slash + 1, installed, sizeof installed);
     return cs_tiers_self_test(out, path);
 }
 

@@ -31,7 +31,7 @@ size_t cs_tiers_baseline_options_add(cs_option *options, size_t count, cs_tiers_
                                    0,
                                    CS_OPTION_LIST,
                                    &baseline->replace,
-                                   "KEY",
+                                   "NAME",
                                    "with --against: first set this key of the baseline to what is now (repeatable)",
                                    0,
                                    0,

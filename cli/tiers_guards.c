@@ -10,6 +10,9 @@
 /* ---- options ------------------------------------------------------------------------------------------- */
 
 size_t cs_tiers_guards_options_add(cs_option *options, size_t count, cs_tiers_guards *guards) {
+    static const char *words[CS_GUARDS + 1]; /* NULL at the end */
+    for (size_t i = 0; i < CS_GUARDS; i++)
+        words[i] = cs_guard_word((cs_guard_id)i);
     options[count++] = (cs_option){"require",
                                    0,
                                    CS_OPTION_LIST,
@@ -18,7 +21,7 @@ size_t cs_tiers_guards_options_add(cs_option *options, size_t count, cs_tiers_gu
                                    "fail unless these guards are shown to be in force",
                                    0,
                                    0,
-                                   NULL};
+                                   words};
     options[count++] = (cs_option){
         "no-guards", 0, CS_OPTION_FLAG, &guards->leave_out, NULL, "try the rules only, and no guard", 0, 0, NULL};
     return count;

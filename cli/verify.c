@@ -148,7 +148,7 @@ static cs_result verify_unopened(checking *input, const char *path, cs_result re
     input->verified = result == CS_NOTHING;
     if (result == CS_NOTHING && input->expectation->head != NULL)
         result =
-            cs_fail(&input->first, CS_CODE_HEAD_MISSING, "the input is empty, so its head is not the expected one");
+            cs_fail(&input->first, CS_CODE_HEAD_MISSING, "the input holds no record, so its head is not the expected one");
     cs_say(input->out, "%s: %s: %s: %s\n", input->findings.name, cs_result_word(result),
            cs_code_name(input->first.code), input->first.message);
     if (input->out->json) add_input(input, inputs, unopened_json(input, path, result));

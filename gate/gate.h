@@ -14,8 +14,8 @@
  *   count       the distinct records that count are at least min_records. If none does, the conditions that the nearest
  *               selected record does not fulfil are the failed rules: one with the revision's files before any other, then
  *               the fewest unfulfilled, then the newest. `count` itself fails when there are some, but too few.
- *   failures    a selected record that is bound to the revision and whose work failed is not hidden by another that
- *               passed: rule `work` fails.
+ *   failures    a selected record that is bound to the revision and that failed (its work, its time limit, its tests)
+ *               is not hidden by another that passed: rule `work`, `time-out` or `tests` fails.
  *   base        a record counts as the base's run when it fulfils all conditions with the base's files, but for its age
  *               and its numbers of tests; of several, the one with the most tests is what is compared with.
  *   reproduced  among those that count, some work (the same request without its protocol number and floor; of a session
@@ -81,6 +81,7 @@ typedef struct cs_gate_finding {
     char wanted[CS_GATE_TEXT];   /* what the policy asks for */
     char source[256];            /* where the record of it is; empty: no single one */
     uint64_t entry;
+    char path[256]; /* the one file of the repository that it is about; empty: none, or its name is not printable */
 } cs_gate_finding;
 
 /* Of one requirement; the last of a verdict (requirement NULL) holds the rules of the policy as a whole. */
@@ -94,6 +95,7 @@ typedef struct cs_gate_section {
 typedef struct cs_gate_verdict {
     cs_result result; /* CS_OK only when every rule passed and every source verified */
     cs_error err;     /* the first refusal, or why a source could not be read */
+    cs_result sources; /* CS_OK: each was read to its end, and verified; else what err is about */
     cs_gate_section *sections;
     size_t count; /* requirements + 1 */
     uint64_t records; /* distinct, of all sources that verified */

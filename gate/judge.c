@@ -142,6 +142,7 @@ static cs_result judge(const cs_gate_options *options, cs_gate_setting *setting,
     if (result != CS_OK) return result;
     cs_error of_sources = CS_ERROR_INIT;
     cs_result sources = read_all(options, setting, verdict->evidence, &of_sources);
+    verdict->sources = sources;
     result = conclude(options, setting, verdict, err);
     if (result == CS_OK) result = settle(verdict, err);
     if (sources == CS_OK) return result;
@@ -150,7 +151,7 @@ static cs_result judge(const cs_gate_options *options, cs_gate_setting *setting,
 }
 
 cs_result cs_gate_judge(const cs_gate_options *options, cs_gate_verdict *verdict) {
-    *verdict = (cs_gate_verdict){.result = CS_UNCHECKED, .err = CS_ERROR_INIT};
+    *verdict = (cs_gate_verdict){.result = CS_UNCHECKED, .err = CS_ERROR_INIT, .sources = CS_UNCHECKED};
     cs_gate_setting setting = {.policy = NULL};
     cs_result result = judge(options, &setting, verdict);
     cs_gate_setting_free(&setting);
@@ -161,5 +162,5 @@ cs_result cs_gate_judge(const cs_gate_options *options, cs_gate_verdict *verdict
 void cs_gate_verdict_free(cs_gate_verdict *verdict) {
     cs_gate_evidence_free(verdict->evidence);
     free(verdict->sections);
-    *verdict = (cs_gate_verdict){.result = CS_UNCHECKED, .err = CS_ERROR_INIT};
+    *verdict = (cs_gate_verdict){.result = CS_UNCHECKED, .err = CS_ERROR_INIT, .sources = CS_UNCHECKED};
 }

@@ -56,6 +56,7 @@ static bool equals_commit(const cs_tree *tree, const Plimsoll__V1__ProjectFile *
                        tree->commit);
     else
         return true;
+    cs_gate_about(out, path);
     return false;
 }
 
@@ -147,6 +148,7 @@ static cs_result refuse_missing(const cs_gate_question *q, const cs_tree_file *f
     cs_gate_shown shown = cs_gate_show(cs_view_of(file->path));
     cs_gate_refuse(out, CS_CODE_GATE_INCOMPLETE, "%s of the commit %.12s was not in the run%s", shown.text,
                    q->commit->tree->commit, why);
+    cs_gate_about(out, cs_view_of(file->path));
     return CS_OK;
 }
 

@@ -127,6 +127,15 @@ static void leave_conditions(const cs_policy_requirement *r, cs_gate_section *ou
         if (asked[i]) cs_gate_leave(&out->findings[CS_GATE_PROVIDER + i], "there is no record to judge it by");
 }
 
+static void take_failure(const cs_gate_options *options, const cs_gate_failure *failure, cs_gate_finding *out) {
+    if (!failure->place.set || out->state == CS_GATE_REFUSED) return;
+    cs_gate_rule rule = out->rule;
+    *out = failure->finding;
+    out->rule = rule;
+    cs_gate_also(out, "; that run has the commit's files, and another that passed does not make it good");
+    set_place(options, &failure->place, out);
+}
+
 /* From the first record that counts, or else from the nearest. */
 static void take_conditions(const cs_gate_options *options, const cs_gate_tally *tally, cs_gate_section *out) {
     bool counts = tally->count > 0 && tally->witness.set;
@@ -141,12 +150,8 @@ static void take_conditions(const cs_gate_options *options, const cs_gate_tally 
         out->findings[rule].rule = (cs_gate_rule)rule;
         if (from[rule].state != CS_GATE_NOT_ASKED) set_place(options, place, &out->findings[rule]);
     }
-    if (!tally->failed.set || out->findings[CS_GATE_WORK].state == CS_GATE_REFUSED) return;
-    cs_gate_finding *work = &out->findings[CS_GATE_WORK];
-    *work = tally->failed_finding;
-    work->rule = CS_GATE_WORK;
-    cs_gate_also(work, "; that run has the commit's files, and another that passed does not make it good");
-    set_place(options, &tally->failed, work);
+    for (size_t i = 0; i < CS_GATE_FAILURES; i++)
+        take_failure(options, &tally->failures[i], &out->findings[cs_gate_failure_rules[i]]);
 }
 
 /* Wishes are put into words last, since findings are copied whole. */

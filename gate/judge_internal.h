@@ -109,6 +109,7 @@ typedef struct cs_gate_kept {
     uint8_t record[CS_SHA256_BYTES];
     uint8_t work[CS_SHA256_BYTES];   /* when it is to be reproduced: the request without protocol number and floor */
     uint8_t result[CS_SHA256_BYTES]; /* likewise */
+    uint8_t envelope[CS_SHA256_BYTES];
     uint32_t provider;
     uint32_t policy;
     uint32_t daemon; /* 0: not known, as in a bundle */
@@ -132,6 +133,16 @@ typedef struct cs_gate_place {
     uint64_t entry;
 } cs_gate_place;
 
+/* The first record that is bound to the revision and failed by one of the rules for which another record does not make
+ * it good. */
+typedef struct cs_gate_failure {
+    cs_gate_place place;
+    cs_gate_finding finding;
+} cs_gate_failure;
+
+#define CS_GATE_FAILURES 3u
+extern const cs_gate_rule cs_gate_failure_rules[CS_GATE_FAILURES];
+
 /* What came together for one requirement. */
 typedef struct cs_gate_tally {
     uint64_t selected;   /* distinct; known when all sources were read */
@@ -149,9 +160,7 @@ typedef struct cs_gate_tally {
     uint32_t near_unfulfilled;
     int64_t near_ended_ms;
     cs_gate_finding near_findings[CS_GATE_RULES];
-    /* The first that is bound to the revision and failed. */
-    cs_gate_place failed;
-    cs_gate_finding failed_finding;
+    cs_gate_failure failures[CS_GATE_FAILURES];
     /* The run of the base with the most tests. */
     cs_gate_place base;
     uint64_t base_executed;
@@ -239,6 +248,9 @@ typedef struct cs_gate_shown {
     char text[96];
 } cs_gate_shown;
 cs_gate_shown cs_gate_show(cs_view bytes);
+
+/* Say which file of the repository the finding is about. */
+void cs_gate_about(cs_gate_finding *out, cs_view path);
 
 /* ---- the proof ------------------------------------------------------------------------------------------------ */
 

@@ -54,6 +54,7 @@ static void judge_walk(const cs_policy *policy, const cs_tree *rev, const cs_tre
         } else if (changed++ == 0) {
             cs_gate_shown shown = cs_gate_show(cs_view_of(path));
             cs_gate_refuse(out, CS_CODE_GATE_PROTECTED, "%s %s", shown.text, fault);
+            cs_gate_about(out, cs_view_of(path));
         }
     }
     if (changed > 1) cs_gate_also(out, ", and %" PRIu64 " more protected files differ", changed - 1);

@@ -185,6 +185,7 @@ cs_result cs_gate_hold(const cs_gate_setting *setting, size_t index, const cs_ga
         out->state = CS_GATE_NOT_ASKED;
         out->code = CS_CODE_OK;
         out->observed[0] = '\0';
+        out->path[0] = '\0';
         cs_result result = setting->conditions[i](&question, out, err);
         if (result != CS_OK) return result;
         if (out->state == CS_GATE_REFUSED || out->state == CS_GATE_UNDECIDED) bits |= CS_GATE_BIT(out->rule);

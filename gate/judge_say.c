@@ -39,6 +39,14 @@ cs_gate_shown cs_gate_show(cs_view bytes) {
     return shown;
 }
 
+/* A name that has to be escaped would be the name of another file. */
+void cs_gate_about(cs_gate_finding *out, cs_view path) {
+    char shown[sizeof out->path];
+    cs_escape_short(path, shown, sizeof shown);
+    out->path[0] = '\0';
+    if (path.len < sizeof shown && cs_view_is(path, shown)) memcpy(out->path, shown, sizeof shown);
+}
+
 /* A text that does not fit ends within no character. */
 static void write_text(char *out, size_t size, const char *fmt, va_list args) CS_PRINTF(3, 0);
 

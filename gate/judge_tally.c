@@ -104,6 +104,10 @@ static cs_result keep_counting(const adding *a, cs_gate_tally *tally, const cs_g
     bytes_of(&a->run->checked->record_sha256, kept.record);
     bytes_of(&a->run->checked->result_sha256, kept.result);
     memcpy(kept.work, a->work, sizeof kept.work);
+    cs_digest envelope;
+    if (result == CS_OK && !cs_sha256_once(a->run->envelope, &envelope))
+        result = cs_fail(err, CS_CODE_INTERNAL, "an envelope has no digest");
+    if (result == CS_OK) bytes_of(&envelope, kept.envelope);
     const cs_run_record *record = a->run->record;
     if (result == CS_OK) result = name_of(a->evidence, cs_bytes_view(&record->provider), &kept.provider, err);
     if (result == CS_OK) result = name_of(a->evidence, cs_bytes_view(&record->policy), &kept.policy, err);
@@ -137,13 +141,23 @@ static void keep_nearest(const adding *a, cs_gate_tally *tally, const cs_gate_fi
     memcpy(tally->near_findings, findings, sizeof tally->near_findings);
 }
 
-/* A run of this very commit that failed is not made good by another that passed: work that fails now and then would
- * only have to be tried often enough. */
-static void keep_failure(const adding *a, cs_gate_tally *tally, const cs_gate_finding *findings) {
-    bool bound = findings[CS_GATE_BIND].state == CS_GATE_PASSED && findings[CS_GATE_COMPLETE].state != CS_GATE_REFUSED;
-    if (tally->failed.set || !bound || findings[CS_GATE_WORK].state != CS_GATE_REFUSED) return;
-    tally->failed = place_of(a);
-    tally->failed_finding = findings[CS_GATE_WORK];
+const cs_gate_rule cs_gate_failure_rules[CS_GATE_FAILURES] = {CS_GATE_WORK, CS_GATE_TIME_OUT, CS_GATE_TESTS};
+
+/* Of the rule about tests only that some failed: what is missing, skipped or too few says nothing against the files. */
+static bool is_failure(const cs_gate_finding *finding) {
+    if (finding->state != CS_GATE_REFUSED) return false;
+    return finding->rule != CS_GATE_TESTS || finding->code == CS_CODE_GATE_TESTS_FAILED;
+}
+
+/* A run of this very commit that failed is not made good by another that passed: what fails now and then would only
+ * have to be tried often enough. */
+static void keep_failures(const adding *a, cs_gate_tally *tally, const cs_gate_finding *findings) {
+    if (findings[CS_GATE_BIND].state != CS_GATE_PASSED || findings[CS_GATE_COMPLETE].state == CS_GATE_REFUSED) return;
+    for (size_t i = 0; i < CS_GATE_FAILURES; i++) {
+        const cs_gate_finding *finding = &findings[cs_gate_failure_rules[i]];
+        if (tally->failures[i].place.set || !is_failure(finding)) continue;
+        tally->failures[i] = (cs_gate_failure){.place = place_of(a), .finding = *finding};
+    }
 }
 
 /* A run that would count but for its age and its numbers of tests, and has the files of the base. */
@@ -175,7 +189,7 @@ static cs_result add_to(const adding *a, cs_gate_finding *findings, cs_error *er
         result = keep_counting(a, tally, findings, &measured, err);
     } else {
         keep_nearest(a, tally, findings, unfulfilled);
-        keep_failure(a, tally, findings);
+        keep_failures(a, tally, findings);
     }
     return result == CS_OK ? look_at_base(a, tally, findings, err) : result;
 }

@@ -26,6 +26,14 @@ static void refuse_missing(const cs_gate_question *q, size_t found, cs_gate_find
         cs_gate_refuse(out, CS_CODE_GATE_TESTS_MISSING, "the run gave no artifact %s", path.text);
 }
 
+/* A file of that path which came with the run could have been handed back as it was, without a test being run. */
+static bool is_brought(const cs_gate_question *q) {
+    cs_gate_files files = cs_gate_files_of(q->facts->request);
+    for (size_t i = 0; i < files.count; i++)
+        if (cs_view_equal(cs_bytes_view(&files.items[i]->path), q->requirement->tests.artifact)) return true;
+    return false;
+}
+
 /* What is suspicious, but by itself no reason to refuse: the counts are of the cases and not of what sums them up. */
 static void add_suspicions(const cs_junit *junit, cs_gate_finding *out) {
     if (junit->repeated > 0) cs_gate_also(out, "; %" PRIu64 " cases repeat the name of another", junit->repeated);
@@ -53,6 +61,12 @@ cs_result cs_gate_hold_tests(const cs_gate_question *q, cs_gate_finding *out, cs
     const cs_policy_tests *tests = &q->requirement->tests;
     if (!tests->present) return CS_OK;
     const cs_run_response *response = q->facts->response;
+    if (is_brought(q)) {
+        cs_gate_shown path = cs_gate_show(tests->artifact);
+        cs_gate_refuse(out, CS_CODE_GATE_TESTS_MISSING,
+                       "the run brought a file %s itself: it may have been handed back", path.text);
+        return CS_OK;
+    }
     if (cs_gate_lost_artifacts(response)) {
         cs_gate_leave(out, "artifacts of the run were cut");
         return CS_OK;

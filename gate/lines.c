@@ -3,23 +3,28 @@
 #include <git2.h>
 #include <string.h>
 
-#define STOPPED 1 /* what a callback gives back to end a comparison */
-
 typedef struct telling {
     bool (*on_line)(void *user, const cs_line *line);
     void *user;
+    bool stopped;
 } telling;
+
+/* What a callback of libgit2 answers; only a negative number ends a comparison. */
+static int tell(telling *t, const cs_line *line) {
+    if (!t->stopped) t->stopped = !t->on_line(t->user, line);
+    return t->stopped ? GIT_EUSER : 0;
+}
 
 /* What stands in a hunk's header behind the numbers is text of the input, and is left out. */
 static int on_hunk(const git_diff_delta *delta, const git_diff_hunk *hunk, void *payload) {
-    const telling *t = payload;
+    telling *t = payload;
     (void)delta;
     cs_line line = {.kind = CS_LINE_HUNK,
                     .start_a = hunk->old_start,
                     .count_a = hunk->old_lines,
                     .start_b = hunk->new_start,
                     .count_b = hunk->new_lines};
-    return t->on_line(t->user, &line) ? 0 : STOPPED;
+    return tell(t, &line);
 }
 
 static cs_line_kind kind_of(char origin) {
@@ -37,7 +42,7 @@ static cs_line_kind kind_of(char origin) {
 
 static int on_diff_line(const git_diff_delta *delta, const git_diff_hunk *hunk, const git_diff_line *from,
                         void *payload) {
-    const telling *t = payload;
+    telling *t = payload;
     (void)delta;
     (void)hunk;
     cs_line line = {.kind = kind_of(from->origin)};
@@ -46,7 +51,7 @@ static int on_diff_line(const git_diff_delta *delta, const git_diff_hunk *hunk, 
         if (len > 0 && from->content[len - 1] == '\n') len--;
         line.text = cs_view_bytes(from->content, len);
     }
-    return t->on_line(t->user, &line) ? 0 : STOPPED;
+    return tell(t, &line);
 }
 
 static bool is_too_large(cs_view text) {
@@ -73,6 +78,6 @@ cs_lines_state cs_lines_compare(cs_view a, cs_view b, bool (*on_line)(void *user
         code =
             git_diff_buffers(a.ptr, a.len, NULL, b.ptr, b.len, NULL, &options, NULL, NULL, on_hunk, on_diff_line, &t);
     git_libgit2_shutdown();
-    if (code == STOPPED) return CS_LINES_STOPPED;
+    if (t.stopped) return CS_LINES_STOPPED;
     return code == 0 ? CS_LINES_TOLD : CS_LINES_FAILED;
 }

@@ -37,6 +37,7 @@ cs_gate_changed cs_gate_change_tests_few(cs_gate_trial *trial);
 cs_gate_changed cs_gate_change_tests_skipped(cs_gate_trial *trial);
 cs_gate_changed cs_gate_change_tests_failed(cs_gate_trial *trial);
 cs_gate_changed cs_gate_change_tests_missing(cs_gate_trial *trial);
+cs_gate_changed cs_gate_change_tests_brought(cs_gate_trial *trial);
 
 /* Say what is changed; always CS_GATE_CHANGED. */
 cs_gate_changed cs_gate_change_says(cs_gate_trial *trial, const char *fmt, ...) CS_PRINTF(2, 3);

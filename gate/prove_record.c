@@ -247,6 +247,7 @@ const cs_gate_change cs_gate_record_changes[] = {
     {CS_GATE_BIND, CS_CODE_GATE_BIND, change_file},
     {CS_GATE_COMPLETE, CS_CODE_GATE_INCOMPLETE, change_files},
     {CS_GATE_TESTS, CS_CODE_GATE_TESTS_MISSING, cs_gate_change_tests_missing},
+    {CS_GATE_TESTS, CS_CODE_GATE_TESTS_MISSING, cs_gate_change_tests_brought},
     {CS_GATE_TESTS, CS_CODE_GATE_TESTS_FEW, cs_gate_change_tests_few},
     {CS_GATE_TESTS, CS_CODE_GATE_TESTS_SKIPPED, cs_gate_change_tests_skipped},
     {CS_GATE_TESTS, CS_CODE_GATE_TESTS_FAILED, cs_gate_change_tests_failed},

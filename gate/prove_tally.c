@@ -11,12 +11,31 @@ static cs_gate_changed change_selected(cs_gate_trial *t) {
     return cs_gate_change_says(t, "no record is one of those that the requirement is about");
 }
 
-/* The work of another run of the same files failed. */
+/* Another run of the same files failed, and this one does not make it good. */
+static bool fail_another(cs_gate_trial *t, cs_gate_rule rule, cs_code code, const char *what) {
+    if (t->requirement->bind_count == 0) return false;
+    for (size_t i = 0; i < CS_GATE_FAILURES; i++) {
+        if (cs_gate_failure_rules[i] != rule) continue;
+        t->tally->failures[i].place = t->tally->witness;
+        cs_gate_refuse(&t->tally->failures[i].finding, code, "%s", what);
+        return true;
+    }
+    return false;
+}
+
 static cs_gate_changed change_failed(cs_gate_trial *t) {
-    if (t->requirement->bind_count == 0) return CS_GATE_NO_CHANGE;
-    t->tally->failed = t->tally->witness;
-    cs_gate_refuse(&t->tally->failed_finding, CS_CODE_GATE_WORK_FAILED, "a step failed");
+    if (!fail_another(t, CS_GATE_WORK, CS_CODE_GATE_WORK_FAILED, "a step failed")) return CS_GATE_NO_CHANGE;
     return cs_gate_change_says(t, "the work of another run of the same files failed");
+}
+
+static cs_gate_changed change_timed_out(cs_gate_trial *t) {
+    if (!fail_another(t, CS_GATE_TIME_OUT, CS_CODE_GATE_TIMED_OUT, "it met its limit")) return CS_GATE_NO_CHANGE;
+    return cs_gate_change_says(t, "another run of the same files met its time limit");
+}
+
+static cs_gate_changed change_tests_failed(cs_gate_trial *t) {
+    if (!fail_another(t, CS_GATE_TESTS, CS_CODE_GATE_TESTS_FAILED, "a test failed")) return CS_GATE_NO_CHANGE;
+    return cs_gate_change_says(t, "a test of another run of the same files failed");
 }
 
 static cs_gate_changed change_base(cs_gate_trial *t) {
@@ -79,6 +98,8 @@ static cs_gate_changed change_cross_check(cs_gate_trial *t) {
 const cs_gate_change cs_gate_tally_changes[] = {
     {CS_GATE_SELECTED, CS_CODE_GATE_NOTHING, change_selected},
     {CS_GATE_WORK, CS_CODE_GATE_WORK_FAILED, change_failed},
+    {CS_GATE_TIME_OUT, CS_CODE_GATE_TIMED_OUT, change_timed_out},
+    {CS_GATE_TESTS, CS_CODE_GATE_TESTS_FAILED, change_tests_failed},
     {CS_GATE_TESTS_OF_BASE, CS_CODE_GATE_TESTS_FEWER, change_base},
     {CS_GATE_TESTS_OF_BASE, CS_CODE_GATE_TESTS_FEWER, change_base_tests},
     {CS_GATE_COUNT, CS_CODE_GATE_COUNT, change_count},

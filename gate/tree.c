@@ -22,7 +22,7 @@ static cs_result unreadable(cs_error *err, const char *what) {
 }
 
 /* The options are those of the process. What the library would do by itself is stated too, where all depends on it. */
-static bool set_options(void) {
+static bool set_options(bool any_owner) {
     static const git_config_level_t levels[] = {GIT_CONFIG_LEVEL_PROGRAMDATA, GIT_CONFIG_LEVEL_SYSTEM,
                                                 GIT_CONFIG_LEVEL_XDG, GIT_CONFIG_LEVEL_GLOBAL};
     /* These two say where else objects or settings may be, not how an object is read. Partial clones and sparse
@@ -31,27 +31,28 @@ static bool set_options(void) {
     bool good = true;
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
         good = good && git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, (int)levels[i], "") == 0;
-    good = good && git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 1) == 0;
+    good = good && git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, any_owner ? 0 : 1) == 0;
     good = good && git_libgit2_opts(GIT_OPT_ENABLE_STRICT_HASH_VERIFICATION, 1) == 0;
     return good && git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions, sizeof extensions / sizeof *extensions) == 0;
 }
 
-static cs_result open_git(const char *folder, cs_repo *repo, cs_error *err) {
-    if (!set_options()) return unreadable(err, "libgit2 does not take its settings");
+static cs_result open_git(const char *folder, bool any_owner, cs_repo *repo, cs_error *err) {
+    if (!set_options(any_owner)) return unreadable(err, "libgit2 does not take its settings");
     git_error_clear();
     int code = git_repository_open_ext(&repo->git, folder, 0, NULL);
     const git_error *last = git_error_last();
     /* Without a configuration of the user, libgit2 only says that it finds no exception there. */
     if (code == GIT_EOWNER || (code != 0 && last != NULL && strstr(last->message, "safe.directory") != NULL))
         return cs_fail(err, CS_CODE_GIT_UNREADABLE,
-                       "the git repository belongs to another user: be its owner to read it");
+                       "the git repository belongs to another user: be its owner to read it, or say that any owner "
+                       "will do (gate --repo-owner any)");
     if (code != 0) return unreadable(err, "the git repository can't be opened");
     if (git_repository_odb(&repo->objects, repo->git) != 0)
         return unreadable(err, "the objects of the git repository can't be read");
     return CS_OK;
 }
 
-cs_result cs_repo_open(const char *folder, cs_repo **out, cs_error *err) {
+static cs_result open_repo(const char *folder, bool any_owner, cs_repo **out, cs_error *err) {
     *out = NULL;
     cs_repo *repo = calloc(1, sizeof *repo);
     if (repo == NULL) return cs_fail(err, CS_CODE_NO_MEMORY, "no memory for a repository");
@@ -59,7 +60,7 @@ cs_result cs_repo_open(const char *folder, cs_repo **out, cs_error *err) {
         free(repo);
         return cs_fail(err, CS_CODE_GIT_UNREADABLE, "libgit2 can't be used");
     }
-    cs_result result = open_git(folder, repo, err);
+    cs_result result = open_git(folder, any_owner, repo, err);
     if (result != CS_OK) {
         cs_error_where(err, "%s", folder);
         cs_repo_close(repo);
@@ -67,6 +68,18 @@ cs_result cs_repo_open(const char *folder, cs_repo **out, cs_error *err) {
     }
     *out = repo;
     return CS_OK;
+}
+
+cs_result cs_repo_open(const char *folder, cs_repo **out, cs_error *err) {
+    return open_repo(folder, false, out, err);
+}
+
+cs_result cs_repo_open_any(const char *folder, cs_repo **out, cs_error *err) {
+    return open_repo(folder, true, out, err);
+}
+
+const char *cs_repo_folder(const cs_repo *repo) {
+    return git_repository_workdir(repo->git);
 }
 
 void cs_repo_close(cs_repo *repo) {

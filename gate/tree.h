@@ -32,7 +32,11 @@ typedef struct cs_repo cs_repo;
 /* Open the repository at or above `folder`. CS_CODE_GIT_UNREADABLE (unchecked) with what libgit2 says. A repository that
  * belongs to another user is refused, as git itself does. */
 CS_MUST_CHECK cs_result cs_repo_open(const char *folder, cs_repo **out, cs_error *err);
+/* The same, whoever owns it: for a caller who was told that any owner will do, as in a container of a CI system. */
+CS_MUST_CHECK cs_result cs_repo_open_any(const char *folder, cs_repo **out, cs_error *err);
 void cs_repo_close(cs_repo *repo);
+/* The folder of its work tree, with a final slash; NULL: it has none (bare). Borrows. */
+const char *cs_repo_folder(const cs_repo *repo);
 
 /* All files of one commit, sorted by path (bytes). End with cs_tree_free before the repository is closed. */
 typedef struct cs_tree {

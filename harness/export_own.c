@@ -74,7 +74,7 @@ static cs_result copy_old(cs_export_job *job, cs_error *err) {
         if (result == CS_NOTHING)
             result =
                 cs_fail(err, CS_CODE_EXPORT_FOREIGN, "the file is there, and holds no record of a run; name a new file");
-    } else if (err->code == CS_CODE_INPUT_UNKNOWN) {
+    } else if (err->code == CS_CODE_INPUT_UNKNOWN || err->code == CS_CODE_INPUT_VERDICT) {
         result = cs_fail(err, CS_CODE_EXPORT_FOREIGN, "the file is there, and is no bundle; name a new file");
     }
     if (err->code == CS_CODE_EXPORT_FOREIGN) cs_error_where(err, "%s", job->options->out);

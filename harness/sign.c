@@ -37,7 +37,7 @@ static cs_result make_room(cs_buf *payload, cs_error *err) {
 
 static cs_result too_long(cs_error *err) {
     return cs_fail(err, CS_CODE_STATEMENT_MALFORMED,
-                   "the statement of this record would be longer than %u bytes, so it was not signed",
+                   "this statement would be longer than %u bytes, so it was not signed",
                    CS_MAX_STATEMENT_BYTES);
 }
 
@@ -83,5 +83,16 @@ cs_result cs_sign_link(const cs_key *key, const cs_bundle_link *link, cs_buf *en
     cs_result result = make_room(&payload, err);
     if (result != CS_OK) return result;
     if (!cs_statement_link(link, &payload)) return too_long(err);
+    return sign_payload(key, cs_buf_view(&payload), envelope, err);
+}
+
+cs_result cs_sign_verdict(const cs_key *key, cs_verdict_kind kind, const cs_stated_verdict *verdict, cs_buf *envelope,
+                          cs_error *err) {
+    cs_result result = cs_verdict_check(verdict, err);
+    if (result != CS_OK) return result;
+    CS_AUTO_BUF payload = CS_BUF_INIT(CS_MAX_STATEMENT_BYTES);
+    result = make_room(&payload, err);
+    if (result != CS_OK) return result;
+    if (!cs_statement_verdict(kind, verdict, &payload)) return too_long(err);
     return sign_payload(key, cs_buf_view(&payload), envelope, err);
 }

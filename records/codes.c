@@ -19,6 +19,8 @@ static const code_row rows[CS_CODE_COUNT] = {
     [CS_CODE_IO] = {"io", CS_UNCHECKED, "a file could not be read or written"},
     [CS_CODE_INPUT_UNKNOWN] = {"input-unknown", CS_UNCHECKED,
                                "the input is neither a ledger nor a bundle nor anything else that is known here"},
+    [CS_CODE_INPUT_VERDICT] = {"input-verdict", CS_NOTHING,
+                               "the input is an attestation of a verdict, not a record of a run"},
     [CS_CODE_NOTHING_TO_CHECK] = {"nothing-to-check", CS_NOTHING,
                                   "the input holds nothing to check, or nothing matched"},
     [CS_CODE_INTERRUPTED] = {"interrupted", CS_UNCHECKED, "a signal ended the work before it was complete"},

@@ -15,6 +15,7 @@ typedef enum cs_code {
     CS_CODE_USAGE,
     CS_CODE_IO,
     CS_CODE_INPUT_UNKNOWN,
+    CS_CODE_INPUT_VERDICT,
     CS_CODE_NOTHING_TO_CHECK,
     CS_CODE_INTERRUPTED,
     /* parsing: messages and JSON */

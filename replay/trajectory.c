@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define ARTIFACT "record.bin"
-#define VARIABLES 5u
+#define VARIABLES CS_TRAJECTORY_VARIABLES
 #define TICK_BYTES (VARIABLES * sizeof(uint64_t))
 #define MAX_REPORT 4096u /* bytes of the line that the runner prints */
 
@@ -36,8 +36,7 @@ static bool is_reported(const Plimsoll__V1__ProjectResult *project, uint64_t tic
     return false;
 }
 
-/* The record of a run; empty when there is none. */
-static cs_view find_record(const cs_run_response *response) {
+cs_view cs_trajectory_record(const cs_run_response *response) {
     cs_view found = cs_view_bytes(NULL, 0);
     if (response->result_case != PLIMSOLL__V1__RUN_RESPONSE__RESULT_PROJECT) return found;
     const Plimsoll__V1__ProjectResult *project = response->project;
@@ -57,7 +56,7 @@ static uint64_t bits_at(cs_view record, size_t index) {
     return le64toh(bits);
 }
 
-static double value_at(cs_view record, size_t index) {
+double cs_trajectory_value(cs_view record, size_t index) {
     uint64_t bits = bits_at(record, index);
     double value;
     memcpy(&value, &bits, sizeof value);
@@ -67,8 +66,8 @@ static double value_at(cs_view record, size_t index) {
 bool cs_compare_trajectories(const cs_run_response *a, const cs_run_response *b, cs_trajectory *out) {
     static const char *const variables[VARIABLES] = {"x", "v", "theta", "omega", "answer"};
     *out = (cs_trajectory){.differs = false};
-    cs_view left = find_record(a);
-    cs_view right = find_record(b);
+    cs_view left = cs_trajectory_record(a);
+    cs_view right = cs_trajectory_record(b);
     if (left.len == 0 || right.len == 0) return false;
     size_t shorter = (left.len < right.len ? left.len : right.len) / sizeof(uint64_t);
     size_t at = 0;
@@ -81,7 +80,7 @@ bool cs_compare_trajectories(const cs_run_response *a, const cs_run_response *b,
     out->tick = at / VARIABLES;
     if (at == shorter) return true;
     out->variable = variables[at % VARIABLES];
-    out->a = value_at(left, at);
-    out->b = value_at(right, at);
+    out->a = cs_trajectory_value(left, at);
+    out->b = cs_trajectory_value(right, at);
     return true;
 }

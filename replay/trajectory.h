@@ -9,6 +9,7 @@
 #include "records/message.h"
 
 #define CS_TRAJECTORY_TICKS_PER_SECOND 100u
+#define CS_TRAJECTORY_VARIABLES 5u /* a tick: x, v, theta, omega, answer */
 
 typedef struct cs_trajectory {
     bool differs;
@@ -22,5 +23,10 @@ typedef struct cs_trajectory {
 
 /* False when one of the two is no such result; *out is then all zero. */
 CS_MUST_CHECK bool cs_compare_trajectories(const cs_run_response *a, const cs_run_response *b, cs_trajectory *out);
+
+/* The record of such a run, five values a tick; empty when it is none. Borrows. */
+cs_view cs_trajectory_record(const cs_run_response *response);
+/* Value `index` of it, which may be any double. */
+double cs_trajectory_value(cs_view record, size_t index);
 
 #endif

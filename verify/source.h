@@ -29,14 +29,14 @@ typedef struct cs_entry {
 typedef struct cs_source cs_source;
 
 /* Open for reading only; "-" is a bundle on standard input. Gives *out. CS_CODE_IO,
- * CS_CODE_INPUT_UNKNOWN (neither of the two), CS_CODE_NOTHING_TO_CHECK (an empty file),
+ * CS_CODE_INPUT_UNKNOWN (neither of the two), CS_CODE_NOTHING_TO_CHECK (an empty file), CS_CODE_INPUT_VERDICT,
  * CS_CODE_LEDGER_*. A ledger is read in one transaction, so all entries are of one moment; when another
  * process writes it meanwhile, later entries may follow. Nothing is created or changed, with one
  * exception: of a ledger that has a -wal file beside it, or is being written, SQLite shares the -wal and
  * -shm files with the writers. */
 CS_MUST_CHECK cs_result cs_source_open(const char *path, cs_source **out, cs_error *err);
 /* A bundle from a descriptor that is open for reading and stays the caller's, from where it stands. Gives *out.
- * CS_CODE_IO, CS_CODE_INPUT_UNKNOWN, CS_CODE_NOTHING_TO_CHECK. */
+ * CS_CODE_IO, CS_CODE_INPUT_UNKNOWN, CS_CODE_INPUT_VERDICT, CS_CODE_NOTHING_TO_CHECK. */
 CS_MUST_CHECK cs_result cs_source_open_bundle(int fd, cs_source **out, cs_error *err);
 void cs_source_close(cs_source *source);
 cs_source_kind cs_source_what(const cs_source *source);

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "records/dsse.h"
+#include "records/verdict.h"
 #include "verify/source_impl.h"
 
 /* Small enough that what was read is still in the processor's cache when it is searched. */
@@ -101,11 +103,41 @@ cs_result cs_bundle_reader_next(cs_bundle_reader *reader, cs_entry *out, bool *m
     return cs_bundle_line_split(line, &reader->request, &reader->response, out, err);
 }
 
-static cs_result look_at_first_byte(cs_bundle_reader *reader, cs_error *err) {
+/* A file that begins with an envelope of its own is no bundle. When that states a verdict, it is said what it is:
+ * whoever takes it for a record would take a conclusion for something that ran. Anything else is for the line's own
+ * check. */
+static cs_result look_for_verdict(cs_bundle_reader *reader, cs_error *err) {
+    static const char bare[] = "{\"payloadType\":";
+    size_t len = 0;
+    bool found = false;
+    while (reader->buffer.len < strlen(bare) && !reader->ended) {
+        cs_result result = fill(reader, err);
+        if (result != CS_OK) return result;
+    }
+    if (reader->buffer.len < strlen(bare) || memcmp(reader->buffer.ptr, bare, strlen(bare)) != 0) return CS_OK;
+    cs_result result = find_newline(reader, &len, &found, err);
+    if (result != CS_OK) return result;
+    cs_envelope envelope;
+    cs_verdict_kind kind;
+    cs_error why = CS_ERROR_INIT;
+    result = cs_envelope_decode(cs_view_bytes(reader->buffer.ptr, len), &envelope, &why);
+    if (result == CS_UNCHECKED && err != NULL) *err = why;
+    if (result != CS_OK) return result == CS_UNCHECKED ? result : CS_OK;
+    bool stated = cs_verdict_is_stated(cs_buf_view(&envelope.payload), &kind);
+    cs_envelope_free(&envelope);
+    if (!stated) return CS_OK;
+    return cs_fail(
+        err, CS_CODE_INPUT_VERDICT,
+        "this is an attestation of a verdict (%s), not a record of a run: nothing of it was checked; its "
+        "signature is for a verifier of DSSE envelopes, and the runs are in the ledger or bundle that was judged",
+        kind == CS_VERDICT_SUMMARY ? "a verification summary" : "a test result");
+}
+
+static cs_result look_at_beginning(cs_bundle_reader *reader, cs_error *err) {
     cs_result result = fill(reader, err);
     if (result != CS_OK) return result;
     if (reader->buffer.len == 0) return cs_fail(err, CS_CODE_NOTHING_TO_CHECK, "the input is empty");
-    if (reader->buffer.ptr[0] == '{') return CS_OK;
+    if (reader->buffer.ptr[0] == '{') return look_for_verdict(reader, err);
     return cs_fail_differs(err, CS_CODE_INPUT_UNKNOWN, "the input is neither a bundle nor a ledger",
                            cs_view_of("'{', or the first bytes of an SQLite database"),
                            cs_view_bytes(reader->buffer.ptr, reader->buffer.len < 16 ? reader->buffer.len : 16));
@@ -124,7 +156,7 @@ cs_result cs_bundle_reader_open(int fd, bool owned, uint64_t total, cs_bundle_re
                                  .buffer = CS_BUF_INIT(CS_MAX_LINE_BYTES + 2 * READ_CHUNK),
                                  .request = CS_BUF_INIT(CS_MAX_LINE_BYTES),
                                  .response = CS_BUF_INIT(CS_MAX_LINE_BYTES)};
-    cs_result result = look_at_first_byte(reader, err);
+    cs_result result = look_at_beginning(reader, err);
     if (result != CS_OK) {
         cs_bundle_reader_close(reader);
         return result;

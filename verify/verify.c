@@ -118,7 +118,8 @@ static cs_result look_up(walk *w, const cs_checked_run *checked, bool *seen, cs_
 }
 
 /* A run that passed: count it and hand it on. */
-static cs_result accept_run(walk *w, uint64_t entry, const cs_exchange *exchange, bool seen, cs_error *err) {
+static cs_result accept_run(walk *w, const cs_entry *of, const cs_exchange *exchange, bool seen, cs_error *err) {
+    uint64_t entry = of->number;
     warn_of_times(w, entry, &exchange->checked);
     if (seen) {
         w->summary->duplicates++;
@@ -136,7 +137,8 @@ static cs_result accept_run(walk *w, uint64_t entry, const cs_exchange *exchange
                            .response = exchange->response,
                            .record = exchange->record,
                            .checked = &exchange->checked,
-                           .keyid = exchange->envelope.keyid};
+                           .keyid = exchange->envelope.keyid,
+                           .envelope = of->envelope};
     cs_result result = w->options->on_run(w->options->user, &run, err);
     w->stopped = result != CS_OK;
     return result;
@@ -206,7 +208,7 @@ static cs_result check_parts(walk *w, const cs_entry *entry, cs_exchange *exchan
     if (result != CS_OK || w->summary->failures != before) return result;
     result = accept_entry(w, &linked, exchange, err);
     if (result != CS_OK || !holds_entry || exchange->closes) return result;
-    return accept_run(w, entry->number, exchange, seen, err);
+    return accept_run(w, entry, exchange, seen, err);
 }
 
 /* The head that this entry makes, which is the one that is waited for or not. */

@@ -30,6 +30,7 @@ typedef struct cs_verified_run {
     const cs_run_record *record;
     const cs_checked_run *checked;
     const char *keyid;
+    cs_view envelope; /* as it stands in the source */
 } cs_verified_run;
 
 /* One signed entry, or checkpoint, about which nothing was reported up to here: the very bytes that were verified.

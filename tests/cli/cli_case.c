@@ -5,7 +5,8 @@
 
 #define MAX_ARGUMENTS 32
 
-static const char *const clean_environment[] = {"PLIMSOLL_CALLER_TOKEN", "COUNTERSIGN_KEY", "TMPDIR=/tmp", NULL};
+static const char *const clean_environment[] = {"PLIMSOLL_CALLER_TOKEN", "COUNTERSIGN_KEY", "TMPDIR=/tmp", "GITHUB_ACTIONS",
+                                                "GITHUB_STEP_SUMMARY", NULL};
 
 void cli_begin(cli_case *c) {
     memset(c, 0, sizeof *c);

@@ -13,6 +13,10 @@ void scene_expected(documents *d);
 void scene_show(documents *d);   /* bundles */
 void scene_ledger(documents *d); /* import, export, and the ledger between them */
 void scene_policy(documents *d);
+void scene_gate(documents *d); /* scenes_gate.c */
+void scene_log(documents *d); /* scenes_review.c */
+void scene_diff(documents *d);
+void scene_report(documents *d);
 
 /* With scripted daemons (scenes_daemon.c). */
 void scene_run(documents *d);

@@ -40,6 +40,9 @@ void scene_keys(documents *d) {
     documents_take(d, &c, "keygen-exists", 5, "key-exists", ARGS("keygen", "-o", "k"));
     documents_take(d, &c, "keygen-odd-name", 0, "ok", ARGS("keygen", "-o", "\xff\x1b[2J"));
     documents_take(d, &c, "codes", 0, "ok", ARGS("codes"));
+    documents_take(d, &c, "completion-bash", 0, "ok", ARGS("completion", "bash"));
+    documents_take(d, &c, "completion-zsh", 0, "ok", ARGS("completion", "zsh"));
+    documents_take(d, &c, "completion-other", 2, "usage", ARGS("completion", "fish"));
     cli_end(&c);
 }
 

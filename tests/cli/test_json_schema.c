@@ -15,6 +15,10 @@ static void play_all(documents *d) {
     scene_show(d);
     scene_ledger(d);
     scene_policy(d);
+    scene_gate(d);
+    scene_log(d);
+    scene_diff(d);
+    scene_report(d);
     scene_run(d);
     scene_session(d);
     scene_replay(d);
@@ -203,7 +207,43 @@ static const documents_twin twins[] = {
     {"policy-good", "policy-digest-short", "", "policy", "\"ab\"", "$.policy [pattern]"},
     {"policy-good", "requirement-twice", "", "requirements", "[\"a\",\"a\"]", "$.requirements [uniqueItems]"},
     {"policy-good", "base-without-revision", "", "needs_rev", "false", "$.needs_rev [const]"},
+    {"gate-good", "gate-with-a-refusal", "sections.0.rules.0", "state", "\"refused\"",
+     "$.sections[0].rules[0].code [type]"},
+    {"gate-good", "gate-undecided", "sections.0.rules.0", "state", "\"undecided\"",
+     "$.sections[0].rules[0].state [const]"},
+    {"gate-good", "gate-unverified", "", "sources_verified", "false", "$.sources_verified [const]"},
+    {"gate-good", "gate-of-no-record", "", "records", "0", "$.records [minimum]"},
+    {"gate-good", "gate-other-rule", "sections.0.rules.0", "rule", "\"luck\"", "$.sections[0].rules[0].rule [enum]"},
+    {"gate-good", "gate-short-commit", "", "rev", "\"ab\"", "$.rev [pattern]"},
+    {"gate-proved", "gate-weak-proof", "proofs.0", "refuses", "false", "$.proofs[0].refuses [enum]"},
+    {"gate-refused", "gate-refused-by-nothing", "sections.0.rules.0", "code", "\"gate-bind\"",
+     "$.sections[0].rules[0].code [type]"},
     {"policy-malformed", "rules-of-a-failure", "", "lines", "[\"policy: file: x\"]", "$ [anyOf]"},
+    {"log-checked", "signed-and-failed", "lines.0", "verification", "\"failed\"", "$.lines[0].verification [not]"},
+    {"log-checked", "signed-without-a-digest", "lines.0", "record_sha256", NULL, "$.lines[0] [required]"},
+    {"log-checked", "log-verdict-unknown", "lines.0", "verdict", "\"good\"", "$.lines[0].verdict [enum]"},
+    {"log-checked", "passed-with-a-bad-one", "", "bad", "1", "$.bad [const]"},
+    {"log-checked", "line-unknown-member", "lines.0", "surprise", "1", "$.lines[0] [additionalProperties]"},
+    {"log-bad", "invalid-without-error", "lines.0", "error", NULL, "$.lines[0] [required]"},
+    {"log-ledger", "finding-without-its-code", "lines.2", "finding_code", NULL, "$.lines[2] [required]"},
+    {"log-ledger", "finding-that-passed-in-a-log", "lines.2", "verification", "\"passed\"",
+     "$.lines[2].verification [const]"},
+    {"log-all", "matched-missing", "", "matched", NULL, "$ [required]"},
+    {"diff-same", "same-with-a-first", "", "first", "{\"part\":\"record\",\"field\":\"x\"}", "$.first [type]"},
+    {"diff-lines", "differ-in-nothing", "", "differences", "[]", "$.differences [minItems]"},
+    {"diff-lines", "part-unknown", "differences.0", "part", "\"envelope\"", "$.differences[0].part [enum]"},
+    {"diff-lines", "part-not-counted", "parts", "result", NULL, "$.parts [required]"},
+    {"diff-lines", "side-missing", "", "b", NULL, "$ [required]"},
+    {"diff-lines", "lines-of-another-form", "differences.1", "lines", "[\"x\"]", "$.differences[1].lines[0] [pattern]"},
+    {"diff-bytes", "bytes-of-one-side", "differences.1", "hex_b", NULL, "$.differences[1] [dependentRequired]"},
+    {"diff-bad", "side-failed-without-error", "a", "error", NULL, "$.a [required]"},
+    {"report-good", "report-without-a-size", "", "bytes", NULL, "$ [required]"},
+    {"report-good", "report-too-large", "", "bytes", "33554433", "$.bytes [maximum]"},
+    {"report-good", "report-passed-with-a-failed-input", "inputs.0", "verdict", "\"failed\"",
+     "$.inputs[0].verdict [const]"},
+    {"report-good", "report-works-of-another-form", "works", "same", NULL, "$.works [required]"},
+    {"report-bad", "report-failed-without-a-code", "inputs.0", "code", NULL, "$.inputs[0] [required]"},
+    {"report-no-gate", "report-of-no-page", "", "page", "\"x\"", "$ [required]"},
     {"no-memory", "passed-with-nothing", "", "message", "\"the rest is not here\"", "$ [anyOf]"},
 };
 

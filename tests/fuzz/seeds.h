@@ -8,6 +8,6 @@
 void put_seed(const char *target, cs_view prefix, cs_view bytes);
 void put_text_seed(const char *target, const char *text);
 
-void seeds_of_the_gate(void); /* patterns, JUnit, policies */
+void seeds_of_the_gate(void); /* patterns, JUnit, policies; pages */
 
 #endif

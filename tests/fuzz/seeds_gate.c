@@ -1,4 +1,4 @@
-/* Seeds of what the gate reads. */
+/* Seeds of what the gate reads, and of pages. */
 #include <stdlib.h>
 
 #include "tests/fuzz/seeds.h"
@@ -35,7 +35,18 @@ static void put_policies(void) {
     }
 }
 
+static void put_pages(void) {
+    put_text_seed("page", "0a<script>&amp;\"'\\x1b\x1b[m\xe2\x80\xae\xef\xbf\xbe\xc0\xbc\n");
+    put_text_seed("page", "1line\n\ttab\r\xff");
+    put_text_seed("page",
+                  "2{\"command\":\"gate\",\"verdict\":\"passed\",\"exit\":0,\"code\":\"ok\",\"message\":\"m\",\"sections\":"
+                  "[{\"requirement\":\"r\",\"selected\":2,\"counted\":1,\"rules\":[{\"rule\":\"bind\",\"state\":\"passed\","
+                  "\"found\":\"<b>\",\"wanted\":null,\"source\":\"l.db\",\"entry\":3}]}]}");
+    put_text_seed("page", "2{\"command\":\"gate\",\"verdict\":\"unchecked\",\"exit\":5,\"code\":\"io\",\"message\":\"m\"}");
+}
+
 void seeds_of_the_gate(void) {
+    put_pages();
     put_globs();
     put_junit();
     put_policies();

@@ -189,12 +189,23 @@ static void artifacts_cut_off(gate_case *c) {
     BOTH(c, cut_artifacts, true);
     BOTH(c, junit, NULL);
 }
-/* One run that failed before two passed. */
-static void failure_hidden(gate_case *c) {
+
+/* One more run of the same files, before the two that pass. */
+static gate_run *add_hidden(gate_case *c) {
     c->runs[3] = c->runs[0];
     c->runs[3].ended_ms -= 60000;
-    c->runs[3].exit_codes[0] = 1;
     c->run_count = 4;
+    return &c->runs[3];
+}
+static void failure_hidden(gate_case *c) {
+    add_hidden(c)->exit_codes[0] = 1;
+}
+static void time_out_hidden(gate_case *c) {
+    gate_run *run = add_hidden(c);
+    run->timed_out[0] = true;
+    run->exit_codes[0] = 137;
+    run->outcome = PLIMSOLL__V1__PROJECT_OUTCOME__PROJECT_OUTCOME_TIMED_OUT;
+    run->junit = NULL;
 }
 
 Test(gate_judge, the_work) {
@@ -206,6 +217,7 @@ Test(gate_judge, the_work) {
         {"set-up", CS_GATE_WORK, CS_CODE_GATE_WORK_FAILED, set_up_failed},
         {"hidden", CS_GATE_WORK, CS_CODE_GATE_WORK_FAILED, failure_hidden},
         {"timed out", CS_GATE_TIME_OUT, CS_CODE_GATE_TIMED_OUT, timed_out},
+        {"timed out, hidden", CS_GATE_TIME_OUT, CS_CODE_GATE_TIMED_OUT, time_out_hidden},
         {"timed out, 137", CS_GATE_TIME_OUT, CS_CODE_GATE_TIMED_OUT, timed_out_with_all_that_follows},
         {"timed out before a step", CS_GATE_TIME_OUT, CS_CODE_GATE_TIMED_OUT, outcome_timed_out},
         {"output cut", CS_GATE_TRUNCATION, CS_CODE_GATE_TRUNCATED, output_cut},
@@ -247,6 +259,25 @@ Test(gate_judge, a_failure_of_other_files_is_passed_over) {
     failure_hidden(&c);
     c.runs[3].contents[1] = "export const answer = 0;\n";
     gate_expect_passes(&c, "a failed draft");
+    time_out_hidden(&c);
+    c.runs[3].contents[1] = "export const answer = 0;\n";
+    gate_expect_passes(&c, "a draft that met its limit");
+    gate_end(&c);
+}
+
+/* Output that was cut, tests that are missing, skipped or too few are no failures of the files: the run is no good, and
+ * another may be. */
+Test(gate_judge, what_is_no_failure_is_made_good_by_another) {
+    gate_case c;
+    gate_begin(&c);
+    add_hidden(&c)->cut_stdout = true;
+    gate_expect_passes(&c, "cut");
+    add_hidden(&c)->junit = NULL;
+    gate_expect_passes(&c, "missing");
+    add_hidden(&c)->junit = "<testsuite><testcase name=\"a\"><skipped/></testcase></testsuite>";
+    gate_expect_passes(&c, "skipped");
+    add_hidden(&c)->junit = "<testsuite><testcase name=\"a\"/></testsuite>";
+    gate_expect_passes(&c, "few");
     gate_end(&c);
 }
 
@@ -370,6 +401,13 @@ static void test_failed(gate_case *c) {
          "<testsuite><testcase name=\"a\"/><testcase name=\"b\"/><testcase name=\"c\"><failure/></testcase>"
          "</testsuite>");
 }
+static void failed_test_hidden(gate_case *c) {
+    add_hidden(c)->junit = "<testsuite><testcase name=\"a\"/><testcase name=\"b\"/><testcase name=\"c\"><failure/>"
+                           "</testcase></testsuite>";
+}
+static void brought(gate_case *c) {
+    gate_add_file(c, "junit.xml", GATE_JUNIT_3);
+}
 static void no_cases(gate_case *c) {
     BOTH(c, junit, "<testsuite tests=\"3\"></testsuite>");
 }
@@ -402,6 +440,8 @@ Test(gate_judge, the_tests) {
         {"none", CS_GATE_TESTS, CS_CODE_GATE_TESTS_FEW, no_cases},
         {"skipped", CS_GATE_TESTS, CS_CODE_GATE_TESTS_SKIPPED, test_skipped},
         {"failed", CS_GATE_TESTS, CS_CODE_GATE_TESTS_FAILED, test_failed},
+        {"failed, hidden", CS_GATE_TESTS, CS_CODE_GATE_TESTS_FAILED, failed_test_hidden},
+        {"brought", CS_GATE_TESTS, CS_CODE_GATE_TESTS_MISSING, brought},
         {"malformed", CS_GATE_TESTS, CS_CODE_JUNIT_MALFORMED, not_junit},
         {"missing", CS_GATE_TESTS, CS_CODE_GATE_TESTS_MISSING, no_artifact},
         {"twice", CS_GATE_TESTS, CS_CODE_GATE_TESTS_MISSING, two_artifacts},
@@ -420,6 +460,16 @@ Test(gate_judge, an_old_run_of_the_base_is_good_enough) {
     c.runs[2].ended_ms = GATE_NOW - 100 * 3600000ll;
     c.runs[2].junit = CASES_2;
     gate_expect_passes(&c, "old base");
+    gate_end(&c);
+}
+
+/* Only that very path: a file beside it is no answer. */
+Test(gate_judge, a_file_beside_the_artifact_is_nobodys_matter) {
+    gate_case c;
+    gate_begin(&c);
+    gate_add_file(&c, "test-data/junit.xml", GATE_JUNIT_3);
+    c.bind.paths.count = 1;
+    gate_expect_passes(&c, "beside");
     gate_end(&c);
 }
 

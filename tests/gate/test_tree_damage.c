@@ -474,6 +474,11 @@ Test(tree_damage, a_repository_of_another_user_is_refused) {
     cr_assert(chown(folder, 12345, 12345) == 0 && chown(path, 12345, 12345) == 0);
     EXPECT_UNREADABLE(read_again(commit));
     cr_expect(strstr(err.message, "belongs to another user") != NULL, "%s", err.message);
+    cr_expect(strstr(err.message, "--repo-owner any") != NULL, "%s", err.message);
+    cs_repo *any = NULL;
+    EXPECT_OK(cs_repo_open_any(folder, &any, &err), err);
+    cs_repo_close(any);
+    EXPECT_UNREADABLE(read_again(commit)); /* said once, it is not said for good */
     cr_assert(chown(folder, 0, 0) == 0 && chown(path, 0, 0) == 0);
     EXPECT_OK(read_again(commit), err);
 }

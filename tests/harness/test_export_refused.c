@@ -255,11 +255,16 @@ Test(export_refused, a_file_that_is_no_bundle_of_ours) {
     forge_bundle checkpoint = {.count = 0};
     forge_add(&checkpoint,
               forge_text("{\"link\":%s}", forge_envelope(&x.ours, forge_link(1, "", forge_sha256("", 0), 0))));
+    forge_bundle attested = {.count = 0};
+    forge_add(&attested, forge_envelope(&x.ours, forge_text("{\"_type\":\"https://in-toto.io/Statement/v1\",\"subject\":[{"
+                                                            "\"digest\":{}}],\"predicateType\":\"https://slsa.dev/"
+                                                            "verification_summary/v1\",\"predicate\":{}}")));
     const forge_bytes files[] = {
         forge_file(&theirs),   /* linked by somebody who is trusted, and not us */
         forge_file(&unlinked), /* not linked */
         {.ptr = forge_text("%s", "hello\n"), .len = 6},
         {.ptr = file_read(x.ledger, &(size_t){0}), .len = 4096}, /* the beginning of a ledger */
+        forge_file(&attested),
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         file_write(x.out, files[i].ptr, files[i].len);

@@ -277,3 +277,36 @@ Test(sign, a_link_that_can_stand_nowhere_is_never_signed) {
     }
     signing_end(&t);
 }
+
+/* A verdict that says it passed, and names a rule that failed. */
+Test(sign, only_a_verdict_that_agrees_with_itself) {
+    static const char digest[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+    static const char *const rules[] = {"tests/bind"};
+    signing t;
+    signing_start(&t);
+    cs_stated_verdict verdict = {.commit = "bc7cbf341e8483c92c3977f110729bf44ceeb822",
+                                 .repository = "",
+                                 .policy_sha256 = digest,
+                                 .made_unix_ms = 1790000600000,
+                                 .passed = true,
+                                 .passed_rules = {.items = rules, .count = 1}};
+    for (int kind = CS_VERDICT_TEST_RESULT; kind <= CS_VERDICT_SUMMARY; kind++) {
+        cs_error err = CS_ERROR_INIT;
+        cs_buf_clear(&t.envelope);
+        cr_expect_eq(cs_sign_verdict(t.key, (cs_verdict_kind)kind, &verdict, &t.envelope, &err), CS_OK, "%s",
+                     err.message);
+        cs_envelope envelope;
+        cr_assert_eq(cs_envelope_decode(cs_buf_view(&t.envelope), &envelope, &err), CS_OK, "%s", err.message);
+        cs_verdict_kind stated = CS_VERDICT_TEST_RESULT;
+        cr_expect(cs_verdict_is_stated(cs_buf_view(&envelope.payload), &stated));
+        cr_expect_eq(stated, kind);
+        cs_envelope_free(&envelope);
+        cs_buf_clear(&t.envelope);
+        cs_stated_verdict forged = verdict;
+        forged.failed_rules = verdict.passed_rules;
+        cr_expect_eq(cs_sign_verdict(t.key, (cs_verdict_kind)kind, &forged, &t.envelope, &err), CS_UNCHECKED);
+        cr_expect_eq(err.code, CS_CODE_INTERNAL);
+        cr_expect_eq(t.envelope.len, 0);
+    }
+    signing_end(&t);
+}

@@ -23,6 +23,8 @@ def _plans(peers):
         for provider in PROVIDERS:
             yield "client_cases.py", [provider], os.path.join(peers, f"client-{version}")
     yield "envelope_cases.py", [], None
+    yield "verdict_cases.py", [], None
+    yield "report_cases.py", [os.path.join(peers, "schemas")], None
 
 
 def _script(script, folder, arguments):

@@ -3,13 +3,13 @@
 #
 #   peers.sh FOLDER
 #
-# venv/ holds requirements.txt, client-<version>/ each line of clients.txt. Where they come from is pip's own
-# configuration.
+# venv/ holds requirements.txt, client-<version>/ each line of clients.txt, schemas/ what packages ship of published
+# schemas. Where they come from is pip's and npm's own configuration.
 set -eu
 
 folder=$1
 here=$(dirname "$0")
-sum=$({ cat "$here/requirements.txt" "$here/clients.txt" "$0"; python3 --version; } | sha256sum | cut -c1-16)
+sum=$({ cat "$here/requirements.txt" "$here/clients.txt" "$here/schemas.py" "$0"; python3 --version; } | sha256sum | cut -c1-16)
 stamp=$folder/installed-$sum
 log=$folder/install.log
 
@@ -18,7 +18,7 @@ log=$folder/install.log
 fail() {
     tail -n 5 "$log" >&2
     printf 'interop: the peers could not be installed (%s)\n' "$1" >&2
-    printf 'interop: this needs the Python package registry, over the network, and nothing was checked\n' >&2
+    printf 'interop: this needs the Python and npm package registries, over the network, and nothing was checked\n' >&2
     printf 'interop: the whole report is in %s\n' "$log" >&2
     exit 1
 }
@@ -36,4 +36,15 @@ pip check || fail 'pip check'
 grep -v '^#' "$here/clients.txt" | while read -r pin; do
     pip install --no-deps --target "$folder/client-${pin#*==}" "$pin" || exit 1
 done || fail 'pip install of the clients'
+
+# Of these packages nothing is run: a schema is taken out of each.
+mkdir "$folder/schemas" "$folder/fetched"
+pip download --no-deps --no-binary pytest -d "$folder/fetched" pytest==8.4.2 || fail 'pip download pytest'
+pip download --no-deps --only-binary :all: -d "$folder/fetched" check-jsonschema==0.37.2 ||
+    fail 'pip download check-jsonschema'
+(cd "$folder/fetched" && npm pack --silent @microsoft/jest-sarif@1.0.0-beta.0) >> "$log" 2>&1 ||
+    fail 'npm pack @microsoft/jest-sarif'
+"$folder/venv/bin/python" -B "$here/schemas.py" "$folder/fetched" "$folder/schemas" >> "$log" 2>&1 ||
+    fail 'the schemas are not where they were in these packages'
+rm -rf "$folder/fetched"
 : > "$stamp"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# An #include may only point left: records <- verify <- harness <- replay <- gate <- cli, and
+# An #include may only point left: records <- verify <- harness <- replay <- gate <- report <- cli, and
 # examples/localdaemon may use records only. Prints every line that points right and fails.
 # Checks itself first: a planted wrong include must be found.
 set -eu
@@ -10,7 +10,8 @@ verify:records verify
 harness:records verify harness
 replay:records verify harness replay
 gate:records verify harness replay gate
-cli:records verify harness replay gate cli
+report:records verify harness replay gate report
+cli:records verify harness replay gate report cli
 examples/localdaemon:records examples/localdaemon'
 
 # Print the offending includes below $1 (a root that holds the layer folders).
@@ -26,7 +27,7 @@ offences() {
     for file in cli/verify.c cli/verify_main.c cli/output.c cli/output.h cli/options.c cli/options.h \
         cli/progress.c cli/progress.h cli/trust.c cli/trust.h; do
         [ -f "$root/$file" ] || continue
-        grep -HnE '#[[:space:]]*include[[:space:]]*"(harness|replay|gate)/' "$root/$file" || true
+        grep -HnE '#[[:space:]]*include[[:space:]]*"(harness|replay|gate|report)/' "$root/$file" || true
     done
     # records/ is pure: no I/O, no clock.
     grep -rHnE '#[[:space:]]*include[[:space:]]*<(stdio_ext|fcntl|time|sys/(stat|socket|time|mman)|unistd|curl/.*|sqlite3|sodium)\.h>' \

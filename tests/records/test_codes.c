@@ -50,6 +50,7 @@ static const pinned pins[] = {
     {CS_CODE_USAGE, "usage", CS_USAGE},
     {CS_CODE_IO, "io", CS_UNCHECKED},
     {CS_CODE_INPUT_UNKNOWN, "input-unknown", CS_UNCHECKED},
+    {CS_CODE_INPUT_VERDICT, "input-verdict", CS_NOTHING},
     {CS_CODE_NOTHING_TO_CHECK, "nothing-to-check", CS_NOTHING},
     {CS_CODE_INTERRUPTED, "interrupted", CS_UNCHECKED},
     {CS_CODE_MESSAGE_NONCANONICAL, "message-noncanonical", CS_FAILED},
@@ -82,6 +83,7 @@ static const pinned pins[] = {
     {CS_CODE_LEDGER_ROW, "ledger-row", CS_FAILED},
     {CS_CODE_LEDGER_CHAIN, "ledger-chain", CS_FAILED},
     {CS_CODE_LEDGER_COLUMNS, "ledger-columns", CS_FAILED},
+    {CS_CODE_ENTRIES_DIFFER, "entries-differ", CS_FAILED},
 };
 
 Test(records_codes, names_and_classes_are_stable) {

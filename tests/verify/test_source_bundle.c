@@ -10,6 +10,7 @@
 
 #include "tests/support/fixtures.h"
 #include "tests/support/folder.h"
+#include "tests/support/forge.h"
 #include "verify/source.h"
 
 #define ENVELOPE "{\"payloadType\":\"t\",\"payload\":\"cA==\",\"signatures\":[{\"keyid\":\"k\",\"sig\":\"cw==\"}]}"
@@ -409,4 +410,73 @@ Test(source_bundle, a_named_pipe) {
     int keep = open(path, O_RDWR);
     cr_assert_geq(keep, 0);
     expect_two_lines(path, keep, write_slowly(keep, CLOSE "\n" RUN "\n"));
+}
+
+/* ---- attestations ---------------------------------------------------------------------------------- */
+
+/* A bare envelope; of a key that nobody knows, since only what it says it is matters. */
+static char *bare_envelope(const char *predicate) {
+    forge_key key = forge_key_from(3);
+    return forge_envelope(&key, forge_text("{\"_type\":\"https://in-toto.io/Statement/v1\",\"subject\":[{\"name\":"
+                                           "\"git+\",\"digest\":{\"gitCommit\":\"a\"}}],\"predicateType\":\"%s\","
+                                           "\"predicate\":{}}",
+                                           predicate));
+}
+
+static void expect_malformed_at(const char *text, uint64_t line) {
+    cs_source *source = open_text(text);
+    cs_entry entry = {.number = 0};
+    bool more = false;
+    cs_error err = CS_ERROR_INIT;
+    for (uint64_t i = 1; i < line; i++)
+        cr_assert_eq(cs_source_next(source, &entry, &more, &err), CS_OK, "%s", err.message);
+    cr_expect_eq(cs_source_next(source, &entry, &more, &err), CS_FAILED);
+    cr_expect_eq(err.code, CS_CODE_LINE_FRAMING, "%s", cs_code_name(err.code));
+    cr_expect_eq(entry.number, line);
+    cs_source_close(source);
+}
+
+Test(source_bundle, an_attestation_is_said_to_be_one) {
+    static const char *const verdicts[] = {"https://in-toto.io/attestation/test-result/v0.1",
+                                           "https://slsa.dev/verification_summary/v1"};
+    for (size_t i = 0; i < 2; i++) {
+        char *envelope = bare_envelope(verdicts[i]);
+        const char *const texts[] = {forge_text("%s\n", envelope), envelope, forge_text("%s\n" RUN "\n", envelope)};
+        for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++) {
+            file_write(path, texts[k], strlen(texts[k]));
+            expect_open_error(path, CS_NOTHING, CS_CODE_INPUT_VERDICT);
+        }
+        /* Within a bundle it is a line like any other, of the wrong form. */
+        expect_malformed_at(forge_text(RUN "\n%s\n", envelope), 2);
+        /* One byte of the envelope's form is another. */
+        envelope[strlen(envelope) - 1] = ' ';
+        expect_malformed_at(forge_text("%s\n", envelope), 1);
+    }
+    expect_malformed_at(forge_text("%s\n", bare_envelope("https://slsa.dev/verification_summary/v0.2")), 1);
+    expect_malformed_at(forge_text("%s\n", bare_envelope("https://plimsollmark.github.io/plimsoll/run-record/v1")), 1);
+    expect_malformed_at("{\"payloadType\":\n", 1);
+}
+
+/* From a pipe that gives a few bytes at a time. */
+Test(source_bundle, an_attestation_from_a_pipe) {
+    char *envelope = bare_envelope("https://slsa.dev/verification_summary/v1");
+    int ends[2];
+    cr_assert_eq(pipe(ends), 0);
+    pid_t child = fork();
+    cr_assert_geq(child, 0);
+    if (child == 0) {
+        close(ends[0]);
+        for (const char *at = envelope; *at != '\0'; at++)
+            if (write(ends[1], at, 1) != 1) _exit(1);
+        _exit(0);
+    }
+    close(ends[1]);
+    cs_source *source = NULL;
+    cs_error err = CS_ERROR_INIT;
+    cr_expect_eq(cs_source_open_bundle(ends[0], &source, &err), CS_NOTHING);
+    cr_expect_eq(err.code, CS_CODE_INPUT_VERDICT);
+    cr_expect_null(source);
+    close(ends[0]);
+    int status = 0;
+    cr_assert_eq(waitpid(child, &status, 0), child);
 }

@@ -48,6 +48,8 @@ const char *cs_left_word(cs_left_kind kind) {
     return kinds[kind];
 }
 
+static void add(char *out, size_t at, const char *fmt, va_list args) CS_PRINTF(3, 0);
+
 static void add(char *out, size_t at, const char *fmt, va_list args) {
     if (at >= CS_GUARD_TEXT - 1) return;
     if (vsnprintf(out + at, CS_GUARD_TEXT - at, fmt, args) < 0) out[at] = '\0';

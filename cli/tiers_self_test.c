@@ -193,13 +193,24 @@ static void say_matrix(const cs_output *out, const case_end *ends) {
         if (!was_shown(ends, rule)) cs_say(out, "  %s\n", cs_tier_rules[rule].name);
 }
 
+/* Contradictions that need nothing of this machine's /proc. */
+static size_t without_host_view(const case_end *end) {
+    size_t count = 0;
+    for (size_t rule = 0; rule < cs_tier_rule_count; rule++)
+        if (end->asked[rule] && end->verdicts[rule] == CS_TIER_CONTRADICTED &&
+            cs_tier_rules[rule].depth != CS_DEPTH_HOST)
+            count++;
+    return count;
+}
+
 static void say_case(const cs_output *out, size_t number, const test_case *of, const case_end *end) {
     const char *verdict = !end->started ? "not tried" : as_it_must(of, end) ? "good" : "WRONG";
     cs_say(out, "%2zu  %-9s claims %-9s  %-9s  ", number, of->provider, cs_tier_word(of->claim), verdict);
     if (!end->started || (end->result != CS_OK && end->contradictions == 0))
         cs_say(out, "%s\n", end->err.message);
     else
-        cs_say(out, "contradictions: %zu\n", end->contradictions);
+        cs_say(out, "contradictions: %zu, %zu of them without host view\n", end->contradictions,
+               without_host_view(end));
     if (!out->json) (void)fflush(stdout);
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,15 +25,28 @@ typedef struct test_case {
     const char *provider;
     cs_tier own;
     cs_tier claim;
+    const char *without; /* guards that it states and has left out; NULL: none */
+    bool old_name;       /* its kernel is made to call itself one of long ago */
 } test_case;
 
 static const test_case cases[] = {
-    {"process", CS_TIER_PROCESS, CS_TIER_PROCESS},     {"container", CS_TIER_CONTAINER, CS_TIER_CONTAINER},
-    {"kernel", CS_TIER_KERNEL, CS_TIER_KERNEL},        {"vm", CS_TIER_VM, CS_TIER_VM},
-    {"process", CS_TIER_PROCESS, CS_TIER_CONTAINER},   {"container", CS_TIER_CONTAINER, CS_TIER_KERNEL},
-    {"container", CS_TIER_CONTAINER, CS_TIER_VM},      {"kernel", CS_TIER_KERNEL, CS_TIER_VM},
-    {"kernel", CS_TIER_KERNEL, CS_TIER_CONTAINER},     {"vm", CS_TIER_VM, CS_TIER_KERNEL},
-    {"container", CS_TIER_CONTAINER, CS_TIER_PROCESS}, {"vm", CS_TIER_VM, CS_TIER_CONTAINER},
+    {"process", CS_TIER_PROCESS, CS_TIER_PROCESS, NULL, false},
+    {"container", CS_TIER_CONTAINER, CS_TIER_CONTAINER, NULL, false},
+    {"kernel", CS_TIER_KERNEL, CS_TIER_KERNEL, NULL, false},
+    {"vm", CS_TIER_VM, CS_TIER_VM, NULL, false},
+    {"process", CS_TIER_PROCESS, CS_TIER_CONTAINER, NULL, false},
+    {"container", CS_TIER_CONTAINER, CS_TIER_KERNEL, NULL, false},
+    {"container", CS_TIER_CONTAINER, CS_TIER_VM, NULL, false},
+    {"kernel", CS_TIER_KERNEL, CS_TIER_VM, NULL, false},
+    {"kernel", CS_TIER_KERNEL, CS_TIER_CONTAINER, NULL, false},
+    {"vm", CS_TIER_VM, CS_TIER_KERNEL, NULL, false},
+    {"container", CS_TIER_CONTAINER, CS_TIER_PROCESS, NULL, false},
+    {"vm", CS_TIER_VM, CS_TIER_CONTAINER, NULL, false},
+    {"process", CS_TIER_PROCESS, CS_TIER_PROCESS, "files", false},
+    {"process", CS_TIER_PROCESS, CS_TIER_PROCESS, "files,syscalls,sockets", false},
+    {"container", CS_TIER_CONTAINER, CS_TIER_CONTAINER, "network,sockets", false},
+    {"container", CS_TIER_CONTAINER, CS_TIER_CONTAINER, "user,processes", false},
+    {"container", CS_TIER_CONTAINER, CS_TIER_VM, NULL, true},
 };
 #define CASE_COUNT (sizeof cases / sizeof cases[0])
 
@@ -54,13 +68,23 @@ typedef struct child {
     char url[96];
 } child;
 
+static bool is_honest(const test_case *of) {
+    return of->own == of->claim && of->without == NULL;
+}
+
 static _Noreturn void become(const char *program, const test_case *of, int out, int log) {
-    const char *argv[12] = {program, "--provider", of->provider, "--listen", "127.0.0.1:0", "--open"};
+    const char *argv[16] = {program, "--provider", of->provider, "--listen", "127.0.0.1:0", "--open"};
+    size_t count = 6;
     if (of->claim != of->own) {
-        argv[6] = "--claim";
-        argv[7] = cs_tier_word(of->claim);
-        argv[8] = "--i-am-lying-for-a-test";
+        argv[count++] = "--claim";
+        argv[count++] = cs_tier_word(of->claim);
     }
+    if (of->without != NULL) {
+        argv[count++] = "--without";
+        argv[count++] = of->without;
+    }
+    if (!is_honest(of)) argv[count++] = "--i-am-lying-for-a-test";
+    if (of->old_name) (void)personality((unsigned long)personality(0xffffffff) | UNAME26);
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (dup2(out, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0) _exit(126);
     execv(program, (char *const *)(uintptr_t)argv);
@@ -157,7 +181,7 @@ static void try_case(const char *program, const test_case *of, case_end *end) {
 
 /* An honest claim must stand, a false one must be refuted. */
 static bool as_it_must(const test_case *of, const case_end *end) {
-    if (of->own == of->claim) return end->result == CS_OK;
+    if (is_honest(of)) return end->result == CS_OK;
     return end->result == CS_FAILED && end->contradictions > 0;
 }
 
@@ -165,7 +189,7 @@ static bool as_it_must(const test_case *of, const case_end *end) {
 
 static bool was_shown(const case_end *ends, size_t rule) {
     for (size_t i = 0; i < CASE_COUNT; i++)
-        if (ends[i].started && cases[i].own != cases[i].claim && ends[i].asked[rule] &&
+        if (ends[i].started && !is_honest(&cases[i]) && ends[i].asked[rule] &&
             ends[i].verdicts[rule] == CS_TIER_CONTRADICTED)
             return true;
     return false;
@@ -205,7 +229,10 @@ static size_t without_host_view(const case_end *end) {
 
 static void say_case(const cs_output *out, size_t number, const test_case *of, const case_end *end) {
     const char *verdict = !end->started ? "not tried" : as_it_must(of, end) ? "good" : "WRONG";
-    cs_say(out, "%2zu  %-9s claims %-9s  %-9s  ", number, of->provider, cs_tier_word(of->claim), verdict);
+    char twist[64] = "";
+    if (of->without != NULL) snprintf(twist, sizeof twist, "without %s", of->without);
+    if (of->old_name) snprintf(twist, sizeof twist, "with the name of an old kernel");
+    cs_say(out, "%2zu  %-9s claims %-9s  %-30s  %-9s  ", number, of->provider, cs_tier_word(of->claim), twist, verdict);
     if (!end->started || (end->result != CS_OK && end->contradictions == 0))
         cs_say(out, "%s\n", end->err.message);
     else
@@ -229,10 +256,10 @@ static json_t *json_of_case(const test_case *of, const case_end *end) {
         return NULL;
     }
     bool good = end->started && as_it_must(of, end);
-    return json_pack("{s:s, s:s, s:b, s:b, s:b, s:s*, s:I, s:o}", "provider", of->provider, "claim",
-                     cs_tier_word(of->claim), "honest", of->own == of->claim, "tried", end->started, "good", good,
-                     "why", good ? NULL : why_not(end), "contradictions", (json_int_t)end->contradictions, "rules",
-                     rules);
+    return json_pack("{s:s, s:s, s:s*, s:b, s:b, s:b, s:b, s:s*, s:I, s:o}", "provider", of->provider, "claim",
+                     cs_tier_word(of->claim), "without", of->without, "old_kernel_name", of->old_name, "honest",
+                     is_honest(of), "tried", end->started, "good", good, "why", good ? NULL : why_not(end),
+                     "contradictions", (json_int_t)end->contradictions, "rules", rules);
 }
 
 static void tell_json(cs_output *out, const case_end *ends) {

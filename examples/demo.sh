@@ -77,7 +77,7 @@ note_claim() { # provider
 
 # One signed run. What is shown is read from the ledger, whose every digest `show` checks again.
 run() { # provider url controller depth-of-the-cross-check
-    expect_exit 0 "$build/countersign" run --json --cross-check "$4" -d "$2" -k "$work/demo.key" -l "$ledger" \
+    expect_exit 0 "$build/countersign" run --json --require-success --cross-check "$4" -d "$2" -k "$work/demo.key" -l "$ledger" \
         "$build/cartpole/$3.json"
     entry=$(json 'it.entry')
     [ "$4" != host ] || note_claim "$1"

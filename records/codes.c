@@ -273,6 +273,8 @@ static const code_row rows[CS_CODE_COUNT] = {
                                 "the baselines of the file were taken in other states of the daemon: no comparison"},
     [CS_CODE_BASELINE_DIFFERS] = {"baseline-differs", CS_FAILED,
                                   "something is gone, is new, or is another thing than in the baseline"},
+    [CS_CODE_BASELINE_UNKNOWN] = {"baseline-unknown", CS_UNCHECKED,
+                                  "something that the baseline tells of could not be found out this time"},
 };
 
 static const code_row *row_of(cs_code code) {

@@ -171,6 +171,7 @@ typedef enum cs_code {
     CS_CODE_BASELINE_FORM,
     CS_CODE_BASELINE_STATE,
     CS_CODE_BASELINE_DIFFERS,
+    CS_CODE_BASELINE_UNKNOWN,
 
     CS_CODE_COUNT /* how many; not a code */
 } cs_code;

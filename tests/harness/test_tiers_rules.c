@@ -324,6 +324,15 @@ static void no_port(cs_tier_observations *s) {
     s->outside[CS_PROBE_SCRIPT].port_open = s->outside[CS_PROBE_PROGRAM].port_open = false;
 }
 
+static void reads_file_listener(cs_tier_observations *s) {
+    reads_file(s);
+    only_listener(s);
+}
+static void reaches_port_listener(cs_tier_observations *s) {
+    reaches_port(s);
+    only_listener(s);
+}
+
 typedef struct twin {
     const char *rule;
     cs_tier claim;
@@ -437,10 +446,16 @@ static const twin twins[] = {
     {"host-file", P, reads_file, AGAINST},
     {"host-file", C, reads_other_file, STILL},
     {"host-file", C, no_file, SILENT},
+    {"host-file", C, only_listener, SILENT},
+    {"host-file", P, elsewhere, SILENT},
+    {"host-file", C, reads_file_listener, AGAINST},
     {"host-loopback", C, reaches_port, AGAINST},
     {"host-loopback", P, reaches_port, AGAINST},
     {"host-loopback", C, says_it_connected, STILL},
     {"host-loopback", C, no_port, SILENT},
+    {"host-loopback", C, only_listener, SILENT},
+    {"host-loopback", P, elsewhere, SILENT},
+    {"host-loopback", C, reaches_port_listener, AGAINST},
 };
 #define TWIN_COUNT (sizeof twins / sizeof twins[0])
 
@@ -465,6 +480,37 @@ Test(tiers, every_rule_has_a_twin_that_contradicts) {
         for (size_t i = 0; i < TWIN_COUNT; i++)
             found = found || (twins[i].verdict == AGAINST && strcmp(twins[i].rule, cs_tier_rules[rule].name) == 0);
         cr_expect(found, "%s", cs_tier_rules[rule].name);
+    }
+}
+
+static const char *observed_of(const cs_tier_observations *seen, cs_tier claim, const char *rule) {
+    static cs_tier_judgement judgements[CS_TIER_MAX_RULES];
+    (void)cs_tier_judge(seen, claim, CS_DEPTH_HOST, judgements);
+    return judgements[tiers_rule(rule)].observed;
+}
+
+/* The program is left out where the daemon runs no projects: the machine was watched all the same. */
+Test(tiers, what_was_not_done_is_said) {
+    static const struct {
+        const char *rule;
+        cs_tier claim;
+    } rules[] = {{"program-on-host", V}, {"process-count", V}, {"host-file", C}, {"host-loopback", C}};
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        cs_tier_observations seen;
+        tiers_honest(rules[i].claim, &seen);
+        unwatched(&seen);
+        cr_expect_str_eq(observed_of(&seen, rules[i].claim, rules[i].rule), "this machine was not watched", "%s",
+                         rules[i].rule);
+        if (rules[i].claim == C) continue;
+        tiers_honest(rules[i].claim, &seen);
+        seen.outside[CS_PROBE_PROGRAM] = (cs_host_sighting){0};
+        seen.inside[CS_PROBE_PROGRAM] = (cs_inside){0};
+        cr_expect_str_eq(observed_of(&seen, V, rules[i].rule), "the probe's program was not run");
+        (void)snprintf(seen.inside[CS_PROBE_PROGRAM].why, sizeof seen.inside[0].why, "no projects");
+        cr_expect_str_eq(observed_of(&seen, V, rules[i].rule), "the probe's program was not run: no projects");
+        seen.outside[CS_PROBE_PROGRAM].watched = true;
+        cr_expect_str_eq(observed_of(&seen, V, rules[i].rule),
+                         "the probe's program gave no answer that can be read: no projects");
     }
 }
 

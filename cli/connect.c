@@ -60,9 +60,17 @@ static void on_signal(int number) {
 }
 
 void cs_connect_catch_signals(void) {
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction action = {.sa_handler = on_signal}; /* no SA_RESTART: a wait must end */
-    (void)sigaction(SIGINT, &action, NULL);
-    (void)sigaction(SIGTERM, &action, NULL);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction before;
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN) continue;
+        (void)sigaction(numbers[i], &action, NULL);
+    }
+}
+
+const volatile sig_atomic_t *cs_connect_stop(void) {
+    return &stopped;
 }
 
 static const char *token_of(unsigned number) {

@@ -42,9 +42,11 @@ CS_MUST_CHECK size_t cs_connect_options_add(cs_option *table, size_t count, cs_c
 CS_MUST_CHECK cs_result cs_one_daemon_check(const cs_connect_options *connect, const cs_keeping *keeping,
                                             cs_error *err);
 
-/* From now on SIGINT and SIGTERM end the call under way, and no further one is begun, instead of ending the
- * program: what was sent is then still kept, as a finding. */
+/* From now on SIGINT, SIGTERM and SIGHUP end the call under way, and no further one is begun, instead of ending the
+ * program: what was sent is then still kept, as a finding. Whoever had them ignored (nohup) keeps that. */
 void cs_connect_catch_signals(void);
+/* Not 0 once one has come. */
+const volatile sig_atomic_t *cs_connect_stop(void);
 
 /* A client for `url`, with the bearer token of the environment. `number` counts the daemons of one
  * command from 1: PLIMSOLL_CALLER_TOKEN_<number> is used where it is set, else

@@ -33,13 +33,24 @@ static void tell_entry(cs_output *out, const cs_tiers_report *report) {
     out->entry = (uint64_t)entry;
 }
 
+/* The same process before the check and after it: it is the one whose runs were watched. */
+static void hand_on(const cs_tiers_report *report, const cs_host_daemon *before, const char *url,
+                    cs_tiers_guards *guards) {
+    cs_host_daemon after;
+    if (!cs_host_find_daemon(url, &after) || before->pid != after.pid || before->started != after.started) return;
+    guards->daemon = after;
+    guards->place = cs_tiers_place(report);
+}
+
 static cs_result check(cs_output *out, tiers_command *command, cs_client *client) {
     cs_tiers_options options = {
         .run = cs_keeping_runs(&command->keeping, &command->connect, client),
         .depth = (cs_tier_depth)command->depth,
     };
     cs_tiers_report report;
+    cs_host_daemon before;
     cs_connect_catch_signals();
+    (void)!cs_host_find_daemon(cs_client_url(client), &before); /* all 0 when there is none */
     cs_result result = cs_tiers_check(&options, &report);
     out->err = report.err;
     tell_entry(out, &report);
@@ -49,6 +60,7 @@ static cs_result check(cs_output *out, tiers_command *command, cs_client *client
     cs_say(out, "daemon:      %s\n", cs_client_url(client));
     cs_say_tiers(out, &report, options.depth);
     if (out->json) cs_members(out, cs_json_of_tiers(&report, options.depth));
+    hand_on(&report, &before, cs_client_url(client), &command->guards);
     result = cs_tiers_guards_try(&command->guards, out, result, options.depth, &options.run);
     result = cs_tiers_baseline_end(&command->baseline, out, result, cs_client_url(client), options.depth, &report,
                                    cs_tiers_guards_report(&command->guards));
@@ -141,12 +153,14 @@ static cs_result tiers_parse(cs_output *out, int argc, char **argv, tiers_comman
         .exits =
             "  0  no rule contradicts the claim\n"
             "  1  a rule contradicts it (tier-contradicted), kept as an unsigned finding where there is a ledger;\n"
-            "     or a probe's run failed a check; or a guard that is promised or required is not in force (tier-guard);\n"
+            "     or a probe's run failed a check; or a guard that is promised or required is not in force "
+            "(tier-guard);\n"
             "     or something is not as in the baseline (baseline-differs)\n"
             "  2  the command line is wrong\n"
             "  3  nothing ran: refused or never sent\n"
             "  4  a probe may have run, without a believable answer\n"
-            "  5  could not check: no probe could be read; key, ledger, or file trouble; no baseline of this state\n"
+            "  5  could not check: no probe could be read; key, ledger, or file trouble; no baseline of this state,\n"
+            "     or what it tells of could not be found out (baseline-unknown)\n"
             "  6  --self-test: no provider works here\n",
         .example = "  countersign tiers -d http://127.0.0.1:8746 --host-view\n",
     };

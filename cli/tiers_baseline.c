@@ -78,7 +78,8 @@ typedef struct comparison {
 } comparison;
 
 static const char *change_word(cs_baseline_change change) {
-    return change == CS_CHANGE_MISSING ? "missing" : change == CS_CHANGE_NEW ? "new" : "value";
+    static const char *const words[] = {"value", "missing", "new", "unknown"};
+    return words[change];
 }
 
 static const char *shown(const char *value, char *out, size_t size) {
@@ -159,6 +160,7 @@ static void tell(cs_output *out, const cs_tiers_baseline *baseline, const compar
 static const char *word_of(const cs_tiers_baseline *baseline, cs_result result, const cs_error *err) {
     if (result == CS_OK) return baseline->save != NULL ? "saved" : "same";
     if (err->code == CS_CODE_BASELINE_DIFFERS) return "differs";
+    if (err->code == CS_CODE_BASELINE_UNKNOWN) return "unknown";
     return err->code == CS_CODE_BASELINE_STATE ? "other-state" : "none";
 }
 

@@ -83,10 +83,10 @@ static const char *mark(const cs_guard_finding *finding) {
 }
 
 static void say_guards(const cs_output *out, const cs_guards_report *report) {
-    cs_say(out, "\n  %-13s %-13s %-26s %-44s %s\n", "guard", "verdict", "configured", "observed", "control");
+    cs_say(out, "\n  %-14s %-13s %-26s %-44s %s\n", "guard", "verdict", "configured", "observed", "control");
     for (size_t i = 0; i < CS_GUARDS; i++) {
         const cs_guard_finding *finding = &report->findings[i];
-        cs_say(out, "%s %-13s %-13s %-26s %-44s %s\n", mark(finding), cs_guard_word((cs_guard_id)i),
+        cs_say(out, "%s %-14s %-13s %-26s %-44s %s\n", mark(finding), cs_guard_word((cs_guard_id)i),
                cs_guard_verdict_word(finding->verdict), finding->configured, finding->observed, finding->control);
     }
     say_entry(out, report);
@@ -139,11 +139,25 @@ static void tell_entry(cs_output *out, const cs_guards_report *report) {
 static void try_guards(cs_tiers_guards *guards, const cs_run_options *run) {
     cs_progress progress;
     cs_progress_begin(&progress, "guards");
-    const cs_guards_options options = {
-        .run = *run, .required = guards->required, .on_progress = on_progress, .user = &progress};
+    const cs_guards_options options = {.run = *run,
+                                       .required = guards->required,
+                                       .place = guards->place,
+                                       .daemon = guards->daemon,
+                                       .on_progress = on_progress,
+                                       .user = &progress};
     guards->tried = true;
     (void)!cs_guards_check(&options, &guards->report);
     cs_progress_clear(&progress);
+}
+
+/* The rules' probes ran before: that nothing did would be wrong. */
+static cs_result result_of(const cs_guards_report *report, cs_error *err) {
+    *err = report->err;
+    if (report->result != CS_NOT_RUN) return report->result;
+    cs_error_also(err, " [%s]; the rules' probes ran before, and the guards could not be tried to the end",
+                  cs_code_name(err->code));
+    (void)cs_error_recode(err, CS_CODE_TIER_PROBE);
+    return CS_UNCHECKED;
 }
 
 /* A contradiction of the rules does not keep the guards from being tried; a run that was lost does. */
@@ -154,9 +168,10 @@ cs_result cs_tiers_guards_try(cs_tiers_guards *guards, cs_output *out, cs_result
     if (out->json) cs_member(out, "guards", guards->tried ? json_of_guards(&guards->report) : json_null());
     if (!guards->tried) return checked;
     say_guards(out, &guards->report);
-    cs_result worse = cs_worse(checked, guards->report.result);
+    cs_error err;
+    cs_result worse = cs_worse(checked, result_of(&guards->report, &err));
     if (worse == checked) return checked;
-    out->err = guards->report.err;
+    out->err = err;
     tell_entry(out, &guards->report);
     return worse;
 }

@@ -9,7 +9,10 @@ typedef struct cs_tiers_guards {
     cs_text_list require; /* each one word, or several separated by commas */
     bool leave_out;
     unsigned required; /* CS_GUARD_BIT */
-    bool tried;        /* the report is filled in */
+    /* To be set before they are tried: what the rules' check knows (cs_guards_options). */
+    cs_host_place place;
+    cs_host_daemon daemon;
+    bool tried; /* the report is filled in */
     cs_guards_report report;
 } cs_tiers_guards;
 

@@ -6,8 +6,20 @@
 
 const char *const cs_depth_words[] = {"statements", "probe", "host", NULL};
 
-static const char *place_word(cs_host_place place) {
-    switch (place) {
+/* Not when no probe came to be sent, since the daemon could not be described. */
+static bool was_watched(const cs_tiers_report *report) {
+    return report->seen.outside[CS_PROBE_SCRIPT].watched || report->seen.outside[CS_PROBE_PROGRAM].watched;
+}
+
+static cs_host_place place_of(const cs_tiers_report *report) {
+    cs_host_place script = report->seen.outside[CS_PROBE_SCRIPT].place;
+    cs_host_place program = report->seen.outside[CS_PROBE_PROGRAM].place;
+    return script > program ? script : program;
+}
+
+static const char *place_word(const cs_tiers_report *report) {
+    if (!was_watched(report)) return "unseen";
+    switch (place_of(report)) {
     case CS_HOST_HERE:
         return "here";
     case CS_HOST_LISTENER:
@@ -18,21 +30,16 @@ static const char *place_word(cs_host_place place) {
     return "elsewhere";
 }
 
-static cs_host_place place_of(const cs_tiers_report *report) {
-    cs_host_place script = report->seen.outside[CS_PROBE_SCRIPT].place;
-    cs_host_place program = report->seen.outside[CS_PROBE_PROGRAM].place;
-    return script > program ? script : program;
-}
-
 /* ---- text -------------------------------------------------------------------------------------------- */
 
-static const char *place_text(cs_host_place place) {
-    switch (place) {
+static const char *place_text(const cs_tiers_report *report) {
+    if (!was_watched(report)) return "not looked at: no probe ran";
+    switch (place_of(report)) {
     case CS_HOST_HERE:
         return "the daemon is a process of this machine";
     case CS_HOST_LISTENER:
-        return "a process of this machine listens at the daemon's address, but started nothing for the runs; it may "
-               "pass them on";
+        return "a process of this machine listens at the daemon's address, but started no other program for the "
+               "runs; it may pass them on";
     case CS_HOST_ELSEWHERE:
         break;
     }
@@ -79,9 +86,19 @@ void cs_say_contradictions(const cs_output *out, const cs_tiers_report *report) 
     say_finding(out, report);
 }
 
+#define NOT_LOOKED                                                                                                     \
+    "Not looked at from this machine (--host-view): from inside, a container on the same kind of kernel can't be "     \
+    "told "                                                                                                            \
+    "from a virtual machine."
+
+static bool needs_host_view(const cs_tiers_report *report, cs_tier_depth depth) {
+    return depth != CS_DEPTH_HOST && (report->claim == CS_TIER_KERNEL || report->claim == CS_TIER_VM);
+}
+
 void cs_say_no_host_view(const cs_output *out, const cs_tiers_report *report, cs_tier_depth depth) {
+    if (needs_host_view(report, depth)) cs_say(out, "  %s\n", NOT_LOOKED);
     if (depth != CS_DEPTH_HOST) return;
-    if (place_of(report) != CS_HOST_HERE) cs_say(out, "  host view %s\n", place_text(place_of(report)));
+    if (place_of(report) != CS_HOST_HERE) cs_say(out, "  host view %s\n", place_text(report));
     if (report->seen.host.why[0] != '\0') cs_say(out, "  host view incomplete: %s\n", report->seen.host.why);
 }
 
@@ -89,7 +106,7 @@ void cs_say_tiers(const cs_output *out, const cs_tiers_report *report, cs_tier_d
     cs_say(out, "claim:       %s\n", report->claim > CS_TIER_NONE ? cs_tier_word(report->claim) : "(no known tier)");
     say_runs(out, report);
     if (depth == CS_DEPTH_HOST) {
-        cs_say(out, "host view:   %s\n", place_text(place_of(report)));
+        cs_say(out, "host view:   %s\n", place_text(report));
         if (report->seen.host.why[0] != '\0') cs_say(out, "             %s\n", report->seen.host.why);
     }
     if (report->emulated)
@@ -99,6 +116,7 @@ void cs_say_tiers(const cs_output *out, const cs_tiers_report *report, cs_tier_d
     if (report->finding != 0 || report->side_file[0] != '\0') cs_say(out, "\n");
     say_finding(out, report);
     if (report->result == CS_OK) cs_say(out, "\nNo rule contradicts the claim. That is no proof of it.\n");
+    if (needs_host_view(report, depth)) cs_say(out, "%s%s\n", report->result == CS_OK ? "" : "\n", NOT_LOOKED);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------------------- */
@@ -142,8 +160,8 @@ static json_t *json_of_probe(const cs_tiers_report *report, size_t form) {
 static json_t *json_of_host(const cs_tiers_report *report, cs_tier_depth depth) {
     if (depth != CS_DEPTH_HOST) return json_null();
     const char *why = report->seen.host.why;
-    return json_pack("{s:s, s:b, s:s*}", "daemon", place_word(place_of(report)), "complete", report->seen.host.all,
-                     "why", why[0] != '\0' ? why : NULL);
+    return json_pack("{s:s, s:b, s:s*}", "daemon", place_word(report), "complete", report->seen.host.all, "why",
+                     why[0] != '\0' ? why : NULL);
 }
 
 json_t *cs_json_of_tiers(const cs_tiers_report *report, cs_tier_depth depth) {

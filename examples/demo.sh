@@ -66,16 +66,29 @@ await_daemon() {
     done
 }
 
+# What the cross-check of a provider's claim came to, for the matrix; contradicted, it ends the demo.
+note_claim() { # provider
+    json 'const check = it.cross_check;
+        const count = (verdict) => check.rules.filter((rule) => rule.verdict === verdict).length;
+        [check.claim.padEnd(9), ((check.contradictions ? "CONTRADICTED" : count("consistent") + " rules consistent") +
+            ", " + count("silent") + " silent" + (check.emulated ? "; no hardware virtualisation" : "")).padEnd(60)].join("  ")' \
+        > "$work/$1.claim"
+}
+
 # One signed run. What is shown is read from the ledger, whose every digest `show` checks again.
-run() { # provider url controller
-    expect_exit 0 "$build/countersign" run --json -d "$2" -k "$work/demo.key" -l "$ledger" "$build/cartpole/$3.json"
+run() { # provider url controller depth-of-the-cross-check
+    expect_exit 0 "$build/countersign" run --json --require-success --cross-check "$4" -d "$2" -k "$work/demo.key" -l "$ledger" \
+        "$build/cartpole/$3.json"
     entry=$(json 'it.entry')
+    [ "$4" != host ] || note_claim "$1"
     expect_exit 0 "$build/countersign" show --json -p "$work/demo.pub" "$ledger" "$entry"
     tier=$(json 'it.shown.record.isolation')
+    ms=$(json 'it.shown.record.endedUnixMs - it.shown.record.startedUnixMs')
     json 'it.shown.outputs.find((output) => output.field === "steps[0].stdout").text' > "$work/report"
     mv "$work/report" "$work/out"
     fingerprint=$(json 'it.fingerprint')
     fell=$(json 'it.fell_at === null ? "never" : it.fell_at + " s"')
+    [ "$4" != host ] || printf '%-9s  %s  %8s ms' "$tier" "$(printf %.8s "$fingerprint")" "$ms" > "$work/$1.reported"
     verdict='another'
     [ "$fingerprint" != "$published" ] || verdict='the published one'
     printf '%5s  %-9s  %-9s  %-10s  %s  %-7s  %s\n' "$entry" "$1" "$tier" "$3" "$fingerprint" "$fell" "$verdict"
@@ -144,11 +157,21 @@ printf '\nEvery run: sent, recomputed, signed, kept, read back from the ledger\n
 printf '%5s  %-9s  %-9s  %-10s  %-64s  %-7s  %s\n' entry provider tier controller fingerprint fell 'which is'
 for provider in $providers; do
     url=$(head -n 1 "$work/$provider.url")
-    run "$provider" "$url" accepted
+    run "$provider" "$url" accepted host
     [ "$provider" != "$emulated" ] || continue # one run there takes as long as all others together
-    run "$provider" "$url" accepted
-    run "$provider" "$url" draft
+    run "$provider" "$url" accepted statements
+    run "$provider" "$url" draft statements
 done
+
+printf '\nEach claim, cross-examined: what the daemon says, what two probes see inside, what this machine shows of them\n'
+printf '  %-9s  %-9s  %-60s  %-9s  %-8s  %8s\n' provider claims evidence recorded result took
+for provider in $providers; do
+    printf '  %-9s  %s  %s\n' "$provider" "$(cat "$work/$provider.claim")" "$(cat "$work/$provider.reported")"
+done
+for provider in $missing; do
+    printf '  %-9s  not available here (see above)\n' "$provider"
+done
+echo '  Consistent is not proven: countersign tiers says what could fool each rule.'
 
 expect_exit 0 "$build/countersign" verify --json -p "$work/demo.pub" "$ledger"
 printf '\nVerify the ledger: %s runs verified, %s failures (exit 0)\n' \

@@ -81,6 +81,46 @@ static cs_result other_state(const cs_baseline_list *list, const cs_baseline *no
 
 /* ---- compare ------------------------------------------------------------------------------------------- */
 
+static const char *value_of(const cs_baseline *baseline, const char *key) {
+    for (size_t i = 0; i < baseline->count; i++)
+        if (strcmp(baseline->entries[i].key, key) == 0) return baseline->entries[i].value;
+    return "";
+}
+
+static bool begins(const char *text, const char *with) {
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static bool ends(const char *text, const char *with) {
+    cs_view view = cs_view_of(text);
+    size_t len = strlen(with);
+    return view.len >= len && strcmp(text + view.len - len, with) == 0;
+}
+
+/* Of a probe that could not be read nothing else is known. */
+static bool is_of_unread(const cs_baseline *now, const char *key) {
+    static const struct {
+        const char *keys, *read;
+    } of[] = {{"probe.script.", "probe.script.read"},
+              {"probe.program.", "probe.program.read"},
+              {"probe.emulated", "probe.program.read"}};
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++)
+        if (begins(key, of[i].keys) && strcmp(value_of(now, of[i].read), "no") == 0) return true;
+    return false;
+}
+
+/* Does `value` say that the key's could not be found out? What the daemon itself states never does, and neither do the
+ * texts in which a guest says what its kernel is. */
+static bool is_unknown(const cs_baseline *now, const char *key, const char *value) {
+    if (is_of_unread(now, key)) return true;
+    if (value == NULL) return false;
+    if (begins(key, "rule.")) return strcmp(value, "silent") == 0;
+    if (begins(key, "guard.") && !ends(key, ".configured")) return strcmp(value, CS_BASELINE_UNKNOWN) == 0;
+    if (!begins(key, "probe.") && !begins(key, "host.")) return false;
+    return strcmp(value, CS_BASELINE_UNKNOWN) == 0 && !ends(key, ".release") && !ends(key, ".version") &&
+           !ends(key, ".hypervisor");
+}
+
 /* The next difference of two sorted lists, behind the places *a and *b. */
 static bool next_difference(const cs_baseline *then, const cs_baseline *now, size_t *a, size_t *b,
                             cs_baseline_difference *out) {
@@ -99,6 +139,7 @@ static bool next_difference(const cs_baseline *then, const cs_baseline *now, siz
                 .change = CS_CHANGE_VALUE, .key = old->key, .then = old->value, .now = new->value};
         else
             continue;
+        if (old != NULL && is_unknown(now, old->key, out->now)) out->change = CS_CHANGE_UNKNOWN;
         return true;
     }
     return false;
@@ -118,6 +159,27 @@ static cs_result fail_memory(cs_error *err) {
     return cs_fail(err, CS_CODE_NO_MEMORY, "no memory for a baseline");
 }
 
+/* With at least one difference. */
+static cs_result judge(const cs_baseline_difference *all, size_t count, size_t keys, cs_error *err) {
+    const cs_baseline_difference *first = NULL;
+    size_t unknown = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (all[i].change == CS_CHANGE_UNKNOWN)
+            unknown++;
+        else if (first == NULL)
+            first = &all[i];
+    }
+    if (first == NULL)
+        return cs_fail(err, CS_CODE_BASELINE_UNKNOWN,
+                       "%zu of %zu keys of the baseline could not be found out this time: %s%s; check again", count,
+                       keys, all[0].key, count > 1 ? " and others" : "");
+    size_t real = count - unknown;
+    cs_result result = cs_fail(err, CS_CODE_BASELINE_DIFFERS, "%zu of %zu keys %s as in the baseline: %s%s", real, keys,
+                               real == 1 ? "is not" : "are not", first->key, real > 1 ? " and others" : "");
+    if (unknown > 0) cs_error_also(err, "; %zu could not be found out", unknown);
+    return result;
+}
+
 cs_result cs_baseline_compare(const cs_baseline_file *file, const cs_baseline *now,
                               cs_baseline_difference **differences, size_t *count, cs_error *err) {
     *differences = NULL;
@@ -135,9 +197,7 @@ cs_result cs_baseline_compare(const cs_baseline_file *file, const cs_baseline *n
         return CS_OK;
     }
     *differences = all;
-    cs_result result = cs_fail(err, CS_CODE_BASELINE_DIFFERS, "%zu of %zu keys %s as in the baseline: %s%s", *count,
-                               then->count > now->count ? then->count : now->count, *count == 1 ? "is not" : "are not",
-                               all[0].key, *count > 1 ? " and others" : "");
+    cs_result result = judge(all, *count, then->count > now->count ? then->count : now->count, err);
     cs_error_where(err, "%s", file->path);
     return result;
 }

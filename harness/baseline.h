@@ -24,7 +24,8 @@ typedef enum cs_baseline_state {
     CS_STATE_PROVIDER,
     CS_STATE_POLICY,
     CS_STATE_ENVIRONMENT,
-    CS_STATE_DAEMON_START, /* its process and that one's start as this machine's kernel tells them; and the record's
+    CS_STATE_DAEMON_START, /* where it is seen to be here, its process and that one's start as this machine's
+                              kernel tells them; and the record's
                               instance, where all runs of the check state the same: many daemons have one for each
                               run, which says nothing of their start */
     CS_STATE_HOST_BOOT,    /* this machine's boot_id where the daemon is here */
@@ -55,13 +56,18 @@ CS_MUST_CHECK cs_result cs_baseline_take(const char *url, cs_tier_depth depth, c
                                          const cs_guards_report *guards, cs_baseline *out, cs_error *err);
 void cs_baseline_free(cs_baseline *baseline);
 
-typedef enum cs_baseline_change { CS_CHANGE_VALUE, CS_CHANGE_MISSING, CS_CHANGE_NEW } cs_baseline_change;
+typedef enum cs_baseline_change {
+    CS_CHANGE_VALUE,
+    CS_CHANGE_MISSING,
+    CS_CHANGE_NEW,
+    CS_CHANGE_UNKNOWN /* what the baseline tells of could not be found out now: no change, and no comparison either */
+} cs_baseline_change;
 
 typedef struct cs_baseline_difference {
     cs_baseline_change change;
     const char *key;  /* borrows from one of the baselines */
     const char *then; /* NULL: a new key */
-    const char *now;  /* NULL: a missing key */
+    const char *now;  /* NULL: a missing key, or one that could not be found out */
 } cs_baseline_difference;
 
 typedef struct cs_baseline_file cs_baseline_file;
@@ -79,7 +85,8 @@ CS_MUST_CHECK cs_result cs_baseline_add(cs_baseline_file *file, const cs_baselin
 
 /* Compare with the baseline of the same state. *differences receives an array for free() of *count. CS_OK only when there
  * are none; CS_CODE_BASELINE_STATE (unchecked) when the file holds none of this state, with the members in which the
- * nearest one differs; CS_CODE_BASELINE_DIFFERS (failed). */
+ * nearest one differs; CS_CODE_BASELINE_DIFFERS (failed); CS_CODE_BASELINE_UNKNOWN (unchecked) when nothing differs but
+ * what could not be found out. */
 CS_MUST_CHECK cs_result cs_baseline_compare(const cs_baseline_file *file, const cs_baseline *now,
                                             cs_baseline_difference **differences, size_t *count, cs_error *err);
 

@@ -26,7 +26,7 @@ int cs_baseline_state_order(const cs_baseline *a, const cs_baseline *b);
 /* A key that a file may hold: [a-z0-9._-], at most CS_BASELINE_KEY - 1 of them. */
 bool cs_baseline_key_good(const char *key);
 
-/* The same as cs_baseline_take, told whose process the daemon is (NULL: not known). */
+/* The same as cs_baseline_take, told who listens at its address (NULL: not known). */
 CS_MUST_CHECK cs_result cs_baseline_take_of(const char *url, cs_tier_depth depth, const cs_tiers_report *tiers,
                                             const cs_guards_report *guards, const cs_host_daemon *daemon,
                                             cs_baseline *out, cs_error *err);

@@ -235,9 +235,7 @@ static const struct {
 };
 
 static const char *place_word(const cs_tiers_report *tiers) {
-    cs_host_place place = CS_HOST_ELSEWHERE;
-    for (size_t form = 0; form < CS_PROBE_FORMS; form++)
-        if (tiers->seen.outside[form].place > place) place = tiers->seen.outside[form].place;
+    cs_host_place place = cs_tiers_place(tiers);
     return place == CS_HOST_HERE ? "here" : place == CS_HOST_LISTENER ? "listener" : "elsewhere";
 }
 
@@ -379,6 +377,11 @@ static void set_states(taker *t, const char *url, cs_tier_depth depth, const cs_
     set_state(t, CS_STATE_DEPTH, cs_view_of(text));
 }
 
+/* Who listens may only pass calls on to a daemon elsewhere: its start and boot are then not those of the daemon. */
+static bool is_here(const cs_tiers_report *tiers, const cs_guards_report *guards) {
+    return cs_tiers_place(tiers) == CS_HOST_HERE || (guards != NULL && guards->place == CS_HOST_HERE);
+}
+
 /* ---- all of it ----------------------------------------------------------------------------------------------- */
 
 static int by_key(const void *a, const void *b) {
@@ -406,7 +409,7 @@ cs_result cs_baseline_take_of(const char *url, cs_tier_depth depth, const cs_tie
     out->entries = calloc(CS_BASELINE_MAX_KEYS, sizeof *out->entries);
     if (out->entries == NULL) return cs_fail(err, CS_CODE_NO_MEMORY, "no memory for a baseline");
     const cs_outcome *before = &tiers->runs[CS_PROBE_SCRIPT].before;
-    set_states(&t, url, depth, tiers, guards, daemon);
+    set_states(&t, url, depth, tiers, guards, is_here(tiers, guards) ? daemon : NULL);
     put_statement(&t, (const cs_describe_response *)before->message, cs_buf_view(&before->bytes));
     put_observations(&t, depth, tiers);
     if (guards != NULL) put_guards(&t, guards);

@@ -91,7 +91,7 @@ static cs_result try_with(check *c) {
 }
 
 static cs_result try_guards(check *c) {
-    cs_host_daemon daemon;
+    cs_host_daemon before, after;
     cs_host_watch *watch = NULL;
     cs_host_sighting seen;
     cs_probe_order laid = {.form = CS_PROBE_SCRIPT};
@@ -99,7 +99,7 @@ static cs_result try_guards(check *c) {
     if (result != CS_OK) return result;
     memcpy(laid.nonce, c->order.nonce, sizeof laid.nonce);
     const char *url = cs_client_url(c->options->run.client);
-    bool reachable = cs_host_find_daemon(url, &daemon);
+    bool reachable = cs_host_find_daemon(url, &before);
     if (reachable) result = cs_host_watch_begin(url, &laid, &watch, &c->report->err);
     if (result != CS_OK) return result;
     cs_guard_bait_lay(c->order.nonce, reachable, &c->bait);
@@ -111,7 +111,8 @@ static cs_result try_guards(check *c) {
     result = try_with(c);
     cs_host_watch_end(watch, &seen);
     c->order.canary = NULL; /* it was the watch's */
-    c->facts.place = seen.place;
+    bool still = cs_host_find_daemon(url, &after);
+    c->facts.place = still ? cs_guard_place(c->options, seen.place, &before, &after) : seen.place;
     if (result != CS_OK) return result;
     return cs_guard_take_try(&c->order, c->report->runs[CS_GUARD_RUN_TRY].response, &c->facts, &c->report->err);
 }
@@ -242,6 +243,7 @@ cs_result cs_guards_check(const cs_guards_options *options, cs_guards_report *re
     cs_guard_facts_begin(&c.facts);
     report->broken = cs_guards_judge(&c.facts, options->required, report->findings);
     report->result = check_steps(&c);
+    report->place = c.facts.place;
     if (report->result == CS_OK) report->err = (cs_error){.code = CS_CODE_OK};
     return report->result;
 }

@@ -23,7 +23,8 @@ typedef enum cs_guard_id {
     CS_GUARD_SYSCALLS,     /* keyctl, bpf, unshare */
     CS_GUARD_CORE_PATTERN, /* /proc/sys/kernel/core_pattern opens for writing */
     CS_GUARD_PROCESSES,    /* how many there can be at once */
-    CS_GUARD_MEMORY,       /* how much one process can have, and, where promised, a whole run */
+    CS_GUARD_MEMORY,       /* how much a whole run can have (tried only where promised) */
+    CS_GUARD_PROCESS_MEMORY, /* how much one process can map */
     CS_GUARD_FILE_SIZE,    /* how large one file can get */
     CS_GUARD_DISK,         /* how much can be written (tried only where promised) */
     CS_GUARD_CPUS,         /* processors that can be busy at once (tried only where promised) */
@@ -63,6 +64,10 @@ typedef struct cs_guard_finding {
 typedef struct cs_guards_options {
     cs_run_options run; /* the attempts are ordinary runs: checked, and signed and kept where a key and a ledger are */
     unsigned required;  /* CS_GUARD_BIT of those that must be shown to be in force, whatever is promised */
+    /* What is known already of the daemon, and of which process it is known; CS_HOST_ELSEWHERE: nothing. It counts only
+     * as long as that very process listens. */
+    cs_host_place place;
+    cs_host_daemon daemon;
     void (*on_progress)(void *user, size_t done, size_t total); /* may be NULL */
     void *user;
 } cs_guards_options;
@@ -82,6 +87,7 @@ typedef struct cs_guards_report {
     size_t broken; /* promised or required, and not in force (or, when required, unknown) */
     bool ran[CS_GUARD_RUNS];
     cs_run_report runs[CS_GUARD_RUNS]; /* when ran */
+    cs_host_place place;               /* of the daemon, as far as was seen or known */
     int64_t finding;                   /* ledger id of the broken promise; 0: none */
     char side_file[512];               /* path when the ledger could not take it; empty otherwise */
 } cs_guards_report;

@@ -112,6 +112,10 @@ int64_t cs_guard_want_memory(const cs_guard_promises *promises);
 int64_t cs_guard_want_disk(const cs_guard_promises *promises);
 int64_t cs_guard_want_spinning(const cs_guard_promises *promises);
 
+/* Where the daemon is: as the watch of the run saw it, or as it is known (options) of the process that listened before
+ * the run and after it. */
+cs_host_place cs_guard_place(const cs_guards_options *options, cs_host_place seen, const cs_host_daemon *before,
+                             const cs_host_daemon *after);
 /* Fill in all findings; returns how many are broken. */
 size_t cs_guards_judge(const cs_guard_facts *facts, unsigned required, cs_guard_finding out[CS_GUARDS]);
 bool cs_guard_is_broken(const cs_guard_finding *finding);

@@ -67,6 +67,16 @@ int64_t cs_guard_want_spinning(const cs_guard_promises *promises) {
     return (promises->cpu_milli + 999) / 1000 + 7;
 }
 
+static bool is_same(const cs_host_daemon *a, const cs_host_daemon *b) {
+    return a->pid == b->pid && a->started == b->started && strcmp(a->boot_id, b->boot_id) == 0;
+}
+
+cs_host_place cs_guard_place(const cs_guards_options *options, cs_host_place seen, const cs_host_daemon *before,
+                             const cs_host_daemon *after) {
+    bool known = is_same(before, &options->daemon) && is_same(after, &options->daemon);
+    return known && options->place > seen ? options->place : seen;
+}
+
 /* ---- reaching out ---------------------------------------------------------------------------------------- */
 
 /* Why there is nothing to judge, when nothing was read. */
@@ -238,11 +248,7 @@ static void judge_processes(const cs_guard_facts *facts, cs_guard_finding *out) 
     judge_amount(facts, &of, out);
 }
 
-static void say_mapped(const cs_guard_trial *trial, char *out) {
-    if (trial->mapped_mb != UNKNOWN) cs_guard_say_also(out, "; one process can map %" PRId64 " MiB", trial->mapped_mb);
-}
-
-/* The whole run, where that is promised. Being ended for it is a bound, too. */
+/* Being ended for it is a bound, too. */
 static void judge_filling(const cs_guard_facts *facts, cs_guard_finding *out) {
     int64_t wanted = cs_guard_want_memory(&facts->promises);
     const cs_guard_fill *fill = &facts->fill;
@@ -262,15 +268,24 @@ static void judge_filling(const cs_guard_facts *facts, cs_guard_finding *out) {
     } else {
         say_nothing(out->observed, false, fill->why, fill->read ? "too slow to be told" : "not tried");
     }
-    say_mapped(&facts->trial, out->observed);
 }
 
+/* Of what is tried only where it is promised. */
+static bool is_unstated(int64_t promised, cs_guard_finding *out) {
+    if (promised != 0) return false;
+    cs_guard_say(out->observed, "not tried: nothing is promised");
+    cs_guard_say(out->control, "not tried");
+    return true;
+}
+
+/* The whole run. What bounds each of its processes bounds no run that may have many. */
 static void judge_memory(const cs_guard_facts *facts, cs_guard_finding *out) {
-    if (facts->promises.memory_mb > 0) {
-        if (!is_too_much(facts->promises.memory_mb, cs_guard_want_memory(&facts->promises), out))
-            judge_filling(facts, out);
-        return;
-    }
+    int64_t promised = facts->promises.memory_mb;
+    if (is_unstated(promised, out) || is_too_much(promised, cs_guard_want_memory(&facts->promises), out)) return;
+    judge_filling(facts, out);
+}
+
+static void judge_process_memory(const cs_guard_facts *facts, cs_guard_finding *out) {
     const amount of = {.seen = facts->trial.mapped_mb,
                        .control = facts->control.mapped_mb,
                        .open = CS_GUARD_MOST_MAPPED,
@@ -284,14 +299,6 @@ static void judge_file_size(const cs_guard_facts *facts, cs_guard_finding *out) 
                        .open = CS_GUARD_MOST_FILE,
                        .unit = "MiB in one file"};
     judge_amount(facts, &of, out);
-}
-
-/* Of what is tried only where it is promised. */
-static bool is_unstated(int64_t promised, cs_guard_finding *out) {
-    if (promised != 0) return false;
-    cs_guard_say(out->observed, "not tried: nothing is promised");
-    cs_guard_say(out->control, "not tried");
-    return true;
 }
 
 static void judge_disk(const cs_guard_facts *facts, cs_guard_finding *out) {
@@ -390,6 +397,7 @@ static const guard_rule guards[CS_GUARDS] = {
     [CS_GUARD_CORE_PATTERN] = {PROCESS | CONTAINER, judge_core_pattern},
     [CS_GUARD_PROCESSES] = {0, judge_processes},
     [CS_GUARD_MEMORY] = {0, judge_memory},
+    [CS_GUARD_PROCESS_MEMORY] = {0, judge_process_memory},
     [CS_GUARD_FILE_SIZE] = {0, judge_file_size},
     [CS_GUARD_DISK] = {0, judge_disk},
     [CS_GUARD_CPUS] = {0, judge_cpus},

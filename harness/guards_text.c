@@ -7,10 +7,19 @@
 #include "records/text.h"
 
 static const char *const words[CS_GUARDS] = {
-    [CS_GUARD_FILES] = "files",         [CS_GUARD_NETWORK] = "network",   [CS_GUARD_ABSTRACT] = "abstract",
-    [CS_GUARD_PIDS] = "pids",           [CS_GUARD_SYSCALLS] = "syscalls", [CS_GUARD_CORE_PATTERN] = "core-pattern",
-    [CS_GUARD_PROCESSES] = "processes", [CS_GUARD_MEMORY] = "memory",     [CS_GUARD_FILE_SIZE] = "file-size",
-    [CS_GUARD_DISK] = "disk",           [CS_GUARD_CPUS] = "cpus",         [CS_GUARD_TIME] = "time",
+    [CS_GUARD_FILES] = "files",
+    [CS_GUARD_NETWORK] = "network",
+    [CS_GUARD_ABSTRACT] = "abstract",
+    [CS_GUARD_PIDS] = "pids",
+    [CS_GUARD_SYSCALLS] = "syscalls",
+    [CS_GUARD_CORE_PATTERN] = "core-pattern",
+    [CS_GUARD_PROCESSES] = "processes",
+    [CS_GUARD_MEMORY] = "memory",
+    [CS_GUARD_PROCESS_MEMORY] = "process-memory",
+    [CS_GUARD_FILE_SIZE] = "file-size",
+    [CS_GUARD_DISK] = "disk",
+    [CS_GUARD_CPUS] = "cpus",
+    [CS_GUARD_TIME] = "time",
     [CS_GUARD_LEFTOVERS] = "leftovers",
 };
 

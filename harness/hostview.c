@@ -47,14 +47,26 @@ static void read_boot_id(char *out, size_t size) {
     (void)fclose(file);
 }
 
+/* Root of a user namespace of one's own is no more than the user who made it. A kernel without such namespaces has no
+ * map. */
+static bool is_root_of_all(void) {
+    char map[512];
+    size_t len = cs_proc_read(getpid(), "uid_map", map, sizeof map);
+    return cs_proc_maps_all(cs_view_bytes(map, len)) || access("/proc/self/ns/user", F_OK) != 0;
+}
+
 void cs_host_look(cs_host_facts *out) {
     memset(out, 0, sizeof *out);
     struct utsname names;
     char stat[2048];
     out->readable = cs_proc_read(getpid(), "stat", stat, sizeof stat) > 0;
-    out->all = out->readable && geteuid() == 0;
+    out->all = out->readable && geteuid() == 0 && is_root_of_all();
     if (!out->readable)
         snprintf(out->why, sizeof out->why, "there is no /proc to read");
+    else if (!out->all && geteuid() == 0)
+        snprintf(out->why, sizeof out->why,
+                 "root of a user namespace, not of this machine: of other users' processes the namespaces and programs "
+                 "can't be read");
     else if (!out->all)
         snprintf(out->why, sizeof out->why,
                  "not root: of other users' processes the namespaces and programs can't be read%s",
@@ -160,16 +172,23 @@ static void note_monitor(cs_host_watch *watch, int pid, bool below, bool descrip
     snprintf(seen->monitor, sizeof seen->monitor, "%s", exe);
 }
 
+/* A child that has been forked and is yet to become another program is looked at again by later scans. */
+static bool is_new_program(const cs_host_watch *watch, const cs_proc_entry *entry) {
+    return watch->seen.place == CS_HOST_LISTENER && entry->below && !was_before(watch, entry->pid) &&
+           cs_proc_programs_differ(entry->pid, watch->daemon);
+}
+
 /* What is below the daemon, and which of all processes are monitors. Open descriptors of processes that are not below
  * the daemon are looked at once, at the start. */
 static void scan_tree(cs_host_watch *watch, bool first) {
     cs_proc_tree(&watch->list, watch->daemon);
     for (size_t i = 0; i < watch->list.count; i++) {
         const cs_proc_entry *entry = &watch->list.entries[i];
-        if (first && entry->below && watch->before_count < BEFORE_MAX)
-            watch->before[watch->before_count++] = entry->pid;
-        else if (entry->below && !was_before(watch, entry->pid))
+        if (first) {
+            if (entry->below && watch->before_count < BEFORE_MAX) watch->before[watch->before_count++] = entry->pid;
+        } else if (is_new_program(watch, entry)) {
             watch->seen.place = CS_HOST_HERE;
+        }
         note_monitor(watch, entry->pid, entry->below, first || entry->below);
     }
 }

@@ -16,13 +16,15 @@
 typedef enum cs_host_place {
     CS_HOST_ELSEWHERE, /* its address is not a loopback one, or nothing listens there */
     CS_HOST_LISTENER,  /* a process of this machine listens at its address; it may pass calls on to another machine */
-    CS_HOST_HERE       /* and during the run processes appeared below it */
+    /* And during the run a process appeared below it that runs another program than the listener itself: a forwarder
+     * may fork for each connection, and a fork alone is no run. */
+    CS_HOST_HERE
 } cs_host_place;
 
 /* What does not change from run to run. */
 typedef struct cs_host_facts {
     bool readable;   /* there is a /proc to read */
-    bool all;        /* as root: processes of all users are readable in full */
+    bool all;        /* as root of this machine: processes of all users are readable in full */
     char why[160];   /* what can't be seen, and why; empty when all can */
     char release[CS_PROBE_TEXT + 1];
     char version[CS_PROBE_TEXT + 1];

@@ -48,7 +48,16 @@ void cs_proc_describe(int pid, cs_host_process *out);
 int64_t cs_proc_apart(int pid, int daemon);
 /* Which process listens on a TCP port of this machine; 0: none that can be seen. Of several, the oldest. */
 int cs_proc_listener(uint16_t port);
-/* Is it the monitor of a virtual machine: by its program's name, or (when `descriptors`) by what it has open? */
+/* Resident memory in KiB, out of the text of /proc/PID/status; CS_PROBE_UNKNOWN: it is not there. */
+int64_t cs_proc_parse_resident(cs_view text);
+/* Does a uid_map, as /proc/PID/uid_map shows it, map every user to itself? Else root is root of a part only. */
+bool cs_proc_maps_all(cs_view text);
+/* Do both run, and another program each? False also when that can't be read. */
+bool cs_proc_programs_differ(int pid, int other);
+
+#define CS_MONITOR_KIB 32768 /* resident: less holds no virtual machine without KVM */
+/* Is it the monitor of a virtual machine: it has one of KVM's open (looked at when `descriptors`, or when its program
+ * has the name of a monitor), or has such a name and the memory that a machine takes. */
 bool cs_proc_is_monitor(int pid, bool descriptors, char *exe, size_t size);
 /* Does the process run exactly this executable? */
 bool cs_proc_runs(int pid, cs_view program);

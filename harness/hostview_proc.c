@@ -109,6 +109,22 @@ void cs_proc_parse_status(cs_view text, cs_host_process *out) {
         status_line(line, out);
 }
 
+int64_t cs_proc_parse_resident(cs_view text) {
+    cs_view line, word;
+    while (next_line(&text, &line))
+        if (next_word(&line, &word) && cs_view_is(word, "VmRSS:") && next_word(&line, &word)) return bounded(word, 10);
+    return CS_PROBE_UNKNOWN;
+}
+
+bool cs_proc_maps_all(cs_view text) {
+    static const char *const want[] = {"0", "0", "4294967295"};
+    cs_view line, word;
+    if (!next_line(&text, &line)) return false;
+    for (size_t i = 0; i < 3; i++)
+        if (!next_word(&line, &word) || !cs_view_is(word, want[i])) return false;
+    return !next_word(&line, &word) && text.len == 0;
+}
+
 /* "  0: 0100007F:222A 00000000:0000 0A 00000000:00000000 00:00000000 00000000  0  0 12345 ..." */
 static uint64_t listener_of(cs_view line, uint16_t port) {
     cs_view words[10];
@@ -225,6 +241,11 @@ static bool has_open(int pid, const char *wanted) {
     return found;
 }
 
+static int64_t resident_kib(int pid) {
+    char status[8192];
+    return cs_proc_parse_resident(cs_view_bytes(status, cs_proc_read(pid, "status", status, sizeof status)));
+}
+
 bool cs_proc_is_monitor(int pid, bool descriptors, char *exe, size_t size) {
     static const char *const names[] = {"qemu-system-", "qemu-kvm",   "firecracker", "cloud-hypervisor",
                                         "crosvm",       "lkvm",       "kvmtool",     "stratovirt",
@@ -232,9 +253,21 @@ bool cs_proc_is_monitor(int pid, bool descriptors, char *exe, size_t size) {
     read_link(pid, "exe", exe, size);
     const char *slash = strrchr(exe, '/');
     const char *name = slash != NULL ? slash + 1 : exe;
+    bool named = false;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strncmp(name, names[i], strlen(names[i])) == 0) return true;
-    return descriptors && has_open(pid, "anon_inode:kvm-vm");
+        named = named || strncmp(name, names[i], strlen(names[i])) == 0;
+    if ((named || descriptors) && has_open(pid, "anon_inode:kvm-vm")) return true;
+    /* Anything can be given a name. */
+    return named && resident_kib(pid) >= CS_MONITOR_KIB;
+}
+
+bool cs_proc_programs_differ(int pid, int other) {
+    struct stat its, others;
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/exe", pid);
+    if (stat(path, &its) != 0) return false;
+    snprintf(path, sizeof path, "/proc/%d/exe", other);
+    return stat(path, &others) == 0 && (its.st_dev != others.st_dev || its.st_ino != others.st_ino);
 }
 
 bool cs_proc_runs(int pid, cs_view program) {

@@ -51,13 +51,16 @@ const cs_tier_rule cs_tier_rules[] = {
      cs_rule_first_namespaces},
     {"unconfined-inside", CS_DEPTH_PROBE, CS_TIER_BIT(CS_TIER_PROCESS), "a forged /proc", cs_rule_unconfined_inside},
     {"token-on-host", CS_DEPTH_HOST, CS_TIER_STRONG,
-     "a daemon that computes the token and shows it; one that hides the arguments of its processes",
+     "a daemon that computes the token and shows it; one that hides the arguments of its processes; a forwarder that "
+     "starts a program of its own for each connection",
      cs_rule_token_on_host},
     {"program-on-host", CS_DEPTH_HOST, CS_TIER_STRONG,
-     "a daemon that runs the probe a second time outside; one that runs it as a part of another program",
+     "a daemon that runs the probe a second time outside; one that runs it as a part of another program; a forwarder "
+     "that starts a program of its own for each connection",
      cs_rule_program_on_host},
     {"process-count", CS_DEPTH_HOST, CS_TIER_STRONG,
-     "a guest that is told of this machine's processes; work of its own that comes and goes in the same measure",
+     "a guest that is told of this machine's processes; work of its own that comes and goes in the same measure; a "
+     "forwarder that starts a program of its own for each connection",
      cs_rule_process_count},
     {"boot-id", CS_DEPTH_HOST, CS_TIER_STRONG,
      "a forged /proc, in both directions; a guest that was given this machine's", cs_rule_boot_id},
@@ -65,12 +68,15 @@ const cs_tier_rule cs_tier_rules[] = {
      "a time namespace; a guest whose monotonic clock was set to this machine's", cs_rule_clock_offset},
     {"kernel-identity", CS_DEPTH_HOST, CS_TIER_STRONG, "a forged or changed uname", cs_rule_kernel_identity},
     {"no-monitor", CS_DEPTH_HOST, VM,
-     "a monitor with a name that is not known here and without KVM; a daemon that has it started elsewhere",
+     "a monitor with a name that is not known here and without KVM; a program of such a name and size that is none; a "
+     "daemon that has it started elsewhere; a forwarder that starts a program of its own for each connection",
      cs_rule_no_monitor},
     {"token-not-on-host", CS_DEPTH_HOST, CS_TIER_WEAK,
-     "a daemon that hands its work on to another machine, or hides the arguments of its processes",
+     "a daemon that hands its work on to another machine, or hides the arguments of its processes; a forwarder that "
+     "starts a program of its own for each connection",
      cs_rule_token_not_on_host},
-    {"monitor-below", CS_DEPTH_HOST, CS_TIER_WEAK | KERNEL, "a monitor that serves another caller's run",
+    {"monitor-below", CS_DEPTH_HOST, CS_TIER_WEAK | KERNEL,
+     "a monitor that serves another caller's run; a program of a monitor's name and size that is none",
      cs_rule_monitor_below},
     {"host-namespaces", CS_DEPTH_HOST, CONTAINER, "this program being in a container itself, together with the daemon",
      cs_rule_host_namespaces},
@@ -78,9 +84,13 @@ const cs_tier_rule cs_tier_rules[] = {
     {"host-root", CS_DEPTH_HOST, CONTAINER, "this program being in a user namespace itself", cs_rule_host_root},
     {"host-unconfined", CS_DEPTH_HOST, CS_TIER_BIT(CS_TIER_PROCESS),
      "walls that the kernel does not show, as Landlock's", cs_rule_host_unconfined},
-    {"host-file", CS_DEPTH_HOST, CS_TIER_WEAK, "a daemon that shares /var/tmp or /tmp with its runs on purpose",
+    {"host-file", CS_DEPTH_HOST, CS_TIER_WEAK,
+     "a daemon that shares /var/tmp or /tmp with its runs on purpose; a forwarder that starts a program of its own for "
+     "each connection",
      cs_rule_host_file},
-    {"host-loopback", CS_DEPTH_HOST, CS_TIER_WEAK, "a daemon that passes connections on to this machine on purpose",
+    {"host-loopback", CS_DEPTH_HOST, CS_TIER_WEAK,
+     "a daemon that passes connections on to this machine on purpose; a forwarder that starts a program of its own for "
+     "each connection",
      cs_rule_host_loopback},
 };
 const size_t cs_tier_rule_count = sizeof cs_tier_rules / sizeof cs_tier_rules[0];

@@ -144,6 +144,9 @@ typedef struct cs_tiers_report {
 CS_MUST_CHECK cs_result cs_tiers_check(const cs_tiers_options *options, cs_tiers_report *report);
 void cs_tiers_free(cs_tiers_report *report);
 
+/* Where the daemon is, as far as any of the watches saw. */
+cs_host_place cs_tiers_place(const cs_tiers_report *report);
+
 /* Take down what the daemon stated around one run. Borrows from it. */
 void cs_tiers_said(const cs_run_report *run, cs_said *out);
 

@@ -193,12 +193,20 @@ static cs_result unmade(cs_result result, cs_error *err) {
     return CS_UNCHECKED;
 }
 
+static cs_result lost(cs_error *err) {
+    cs_error_also(err, " [%s]; a probe ran before, and the check did not come to its end", cs_code_name(err->code));
+    (void)cs_error_recode(err, CS_CODE_TIER_PROBE);
+    return CS_UNCHECKED;
+}
+
 /* What can be observed at this depth. Beside other runs, also what is left to see when a probe failed. */
 static cs_result observe(const cs_tiers_options *options, cs_tiers_report *report) {
     const bool beside = is_beside(options);
     begin(options, report);
     cs_result result = look_inside(options, report);
     if (result != CS_OK && beside) result = unmade(result, &report->err);
+    /* The program comes second: a probe did run, and "nothing ran" would be wrong. */
+    if (result == CS_NOT_RUN && report->ran[CS_PROBE_PROGRAM]) result = lost(&report->err);
     if (result != CS_OK && !beside) return result;
     cs_error trouble = CS_ERROR_INIT;
     cs_result looked = look_into_ledger(options, report, &trouble);
@@ -232,6 +240,13 @@ cs_result cs_tiers_check(const cs_tiers_options *options, cs_tiers_report *repor
     report->result = check_steps(options, report);
     if (report->result == CS_OK) report->err = (cs_error){.code = CS_CODE_OK};
     return report->result;
+}
+
+cs_host_place cs_tiers_place(const cs_tiers_report *report) {
+    cs_host_place place = CS_HOST_ELSEWHERE;
+    for (size_t form = 0; form < CS_PROBE_FORMS; form++)
+        if (report->seen.outside[form].place > place) place = report->seen.outside[form].place;
+    return place;
 }
 
 void cs_tiers_free(cs_tiers_report *report) {

@@ -22,6 +22,13 @@ static cs_tier_verdict not_watched(char *observed) {
     return cs_rule_say(observed, CS_TIER_SILENT, "this machine was not watched");
 }
 
+static cs_tier_verdict program_not_read(const cs_tier_observations *seen, char *observed) {
+    const char *why = seen->inside[CS_PROBE_PROGRAM].why;
+    return cs_rule_say(observed, CS_TIER_SILENT, "the probe's program %s%s%s",
+                       seen->outside[CS_PROBE_PROGRAM].watched ? "gave no answer that can be read" : "was not run",
+                       why[0] != '\0' ? ": " : "", why);
+}
+
 /* The surest place of all runs. */
 static cs_host_place place_of(const cs_tier_observations *seen) {
     cs_host_place place = CS_HOST_ELSEWHERE;
@@ -35,7 +42,7 @@ static const char *place_text(cs_host_place place) {
     case CS_HOST_HERE:
         return "the daemon is on this machine";
     case CS_HOST_LISTENER:
-        return "something on this machine listens at the daemon's address, and started nothing during the run";
+        return "something on this machine listens at the daemon's address, and started no other program during the run";
     case CS_HOST_ELSEWHERE:
         break;
     }
@@ -95,13 +102,11 @@ cs_tier_verdict cs_rule_token_not_on_host(const cs_tier_observations *seen, cs_t
 cs_tier_verdict cs_rule_program_on_host(const cs_tier_observations *seen, cs_tier claim, char *observed) {
     (void)claim;
     const cs_host_sighting *run = &seen->outside[CS_PROBE_PROGRAM];
-    if (!run->watched) return not_watched(observed);
+    if (!any_watched(seen)) return not_watched(observed);
     if (run->program_seen)
         return cs_rule_say(observed, CS_TIER_CONTRADICTED,
                            "process %" PRId64 " of this machine runs the probe's own executable", run->program_pid);
-    if (!seen->inside[CS_PROBE_PROGRAM].read)
-        return cs_rule_say(observed, CS_TIER_SILENT, "the probe's program was not run: %s",
-                           seen->inside[CS_PROBE_PROGRAM].why);
+    if (!seen->inside[CS_PROBE_PROGRAM].read) return program_not_read(seen, observed);
     if (run->place == CS_HOST_HERE && seen->host.all)
         return cs_rule_say(observed, CS_TIER_CONSISTENT,
                            "the daemon is on this machine, and no process of it runs the probe's executable");
@@ -136,10 +141,8 @@ static unsigned count_pulses(const cs_probe_facts *facts, uint32_t height) {
 cs_tier_verdict cs_rule_process_count(const cs_tier_observations *seen, cs_tier claim, char *observed) {
     (void)claim;
     const cs_host_sighting *run = &seen->outside[CS_PROBE_PROGRAM];
-    if (!run->watched) return not_watched(observed);
-    if (!seen->inside[CS_PROBE_PROGRAM].read)
-        return cs_rule_say(observed, CS_TIER_SILENT, "the probe's program was not run: %s",
-                           seen->inside[CS_PROBE_PROGRAM].why);
+    if (!any_watched(seen)) return not_watched(observed);
+    if (!seen->inside[CS_PROBE_PROGRAM].read) return program_not_read(seen, observed);
     const cs_probe_facts *facts = &seen->inside[CS_PROBE_PROGRAM].facts;
     if (run->pulses < PULSES_NEEDED)
         return cs_rule_say(observed, CS_TIER_SILENT,
@@ -349,6 +352,7 @@ cs_tier_verdict cs_rule_host_unconfined(const cs_tier_observations *seen, cs_tie
 cs_tier_verdict cs_rule_host_file(const cs_tier_observations *seen, cs_tier claim, char *observed) {
     (void)claim;
     bool tried = false;
+    if (!any_watched(seen)) return not_watched(observed);
     for (size_t form = 0; form < CS_PROBE_FORMS; form++) {
         if (!seen->inside[form].read || !seen->outside[form].watched || !seen->outside[form].canary_laid) continue;
         if (strcmp(seen->inside[form].facts.canary, seen->outside[form].canary.hex) == 0)
@@ -357,8 +361,8 @@ cs_tier_verdict cs_rule_host_file(const cs_tier_observations *seen, cs_tier clai
         tried = true;
     }
     if (!tried) return cs_rule_say(observed, CS_TIER_SILENT, "no file could be laid out, or no probe looked for it");
-    if (place_of(seen) == CS_HOST_ELSEWHERE && token_run(seen) == CS_PROBE_FORMS)
-        return cs_rule_say(observed, CS_TIER_SILENT, "the file was not read, but %s", place_text(CS_HOST_ELSEWHERE));
+    if (place_of(seen) != CS_HOST_HERE)
+        return cs_rule_say(observed, CS_TIER_SILENT, "the file was not read, but %s", place_text(place_of(seen)));
     return cs_rule_say(observed, CS_TIER_CONSISTENT,
                        "a file that all of this machine can read was not readable inside");
 }
@@ -366,6 +370,7 @@ cs_tier_verdict cs_rule_host_file(const cs_tier_observations *seen, cs_tier clai
 cs_tier_verdict cs_rule_host_loopback(const cs_tier_observations *seen, cs_tier claim, char *observed) {
     (void)claim;
     bool tried = false;
+    if (!any_watched(seen)) return not_watched(observed);
     for (size_t form = 0; form < CS_PROBE_FORMS; form++) {
         const cs_host_sighting *run = &seen->outside[form];
         if (!run->watched || !run->port_open) continue;
@@ -375,8 +380,8 @@ cs_tier_verdict cs_rule_host_loopback(const cs_tier_observations *seen, cs_tier 
         tried = tried || (seen->inside[form].read && seen->inside[form].facts.loopback != CS_PROBE_UNKNOWN);
     }
     if (!tried) return cs_rule_say(observed, CS_TIER_SILENT, "no port could be opened, or no probe tried it");
-    if (place_of(seen) == CS_HOST_ELSEWHERE && token_run(seen) == CS_PROBE_FORMS)
-        return cs_rule_say(observed, CS_TIER_SILENT, "the port was not reached, but %s", place_text(CS_HOST_ELSEWHERE));
+    if (place_of(seen) != CS_HOST_HERE)
+        return cs_rule_say(observed, CS_TIER_SILENT, "the port was not reached, but %s", place_text(place_of(seen)));
     return cs_rule_say(observed, CS_TIER_CONSISTENT,
                        "a port of this machine's loopback interface was not reachable inside");
 }

@@ -18,7 +18,7 @@ if (imports.length !== 0)
 
 const request = {
     minimumIsolation: floor,
-    timeoutMs: 60000,
+    timeoutMs: 240000, // a processor that software emulates takes a minute when the machine is busy
     project: {
         files: [
             { path: "package.json", content: beside("package.json") },

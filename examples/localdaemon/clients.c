@@ -9,6 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Of no bytes. */
+#define EMPTY_SHA256 "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
 static cs_result malformed(cs_error *err, const char *path, const char *what) {
     return cs_fail(
         err, CS_CODE_JSON_MALFORMED,
@@ -51,6 +54,8 @@ static const char *read_client(const json_t *entry, ld_client *out) {
     if (id == NULL || !id_is_valid(id)) return "an id is not 1 to 64 of the characters A-Z a-z 0-9 . _ -";
     if (hash == NULL || !cs_is_hex(cs_view_of(hash), CS_SHA256_HEX))
         return "a token_sha256 is not 64 lowercase hex digits";
+    if (strcmp(hash, EMPTY_SHA256) == 0)
+        return "a token_sha256 is that of no text at all: the token was empty when it was made";
     memcpy(out->id, id, strlen(id) + 1);
     memcpy(out->token_sha256, hash, CS_SHA256_HEX + 1);
     return read_scopes(json_object_get(entry, "scopes"), out);

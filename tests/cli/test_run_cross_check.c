@@ -169,7 +169,8 @@ Test(run_cross_check, text_is_one_line_or_the_rules_that_contradict) {
     serve(&s);
     const char *const *line = ARGS("run", "-d", s.url, "-k", "k.key", "-l", "ledger.db", "request.json");
     EXPECT_EXIT(&s.c, cli_run(&s.c, line), 0);
-    EXPECT_HAS(s.c.end.out, "cross-check: statements: 5 rules asked, none contradicts, 1 silent\n");
+    EXPECT_HAS(s.c.end.out, "cross-check: statements: 5 rules asked, none contradicts, 1 silent\n"
+                            "  Not looked at from this machine (--host-view): from inside, a container");
     EXPECT_HAS_NOT(s.c.end.out, "tier-statements");
     EXPECT_EXIT(&s.c, cli_run(&s.c, line), 1);
     EXPECT_HAS(s.c.end.out, "cross-check: statements: 5 rules asked, 1 contradicts the claim 'vm', 0 silent\n");

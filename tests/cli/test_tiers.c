@@ -140,6 +140,42 @@ Test(tiers_command, the_table_names_rules_and_what_could_fool_them) {
     scene_end(&s);
 }
 
+#define NOT_LOOKED "Not looked at from this machine (--host-view): from inside, a container on the same kind of kernel"
+
+/* A claim of a kernel of one's own is one that only this machine can speak against; and it was not asked. */
+Test(tiers_command, the_look_that_was_not_made_is_said_where_it_matters) {
+    static const struct {
+        const char *claim;
+        bool said;
+        int exit; /* of a look from inside */
+    } cases[] = {{"vm", true, 0}, {"kernel", true, 1}, {"container", false, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        scene s;
+        begin(&s, "process", cases[i].claim);
+        EXPECT_EXIT(&s.c, cli_run(&s.c, ARGS("tiers", "-d", s.daemon.url, "--cross-check", "statements")), 0);
+        cr_expect_eq(strstr(s.c.end.out, NOT_LOOKED) != NULL, cases[i].said, "%s: %s", cases[i].claim, s.c.end.out);
+        EXPECT_EXIT(&s.c, cli_run(&s.c, ARGS("tiers", "-d", s.daemon.url, "--no-guards")), cases[i].exit);
+        cr_expect_eq(strstr(s.c.end.out, NOT_LOOKED) != NULL, cases[i].said, "%s: %s", cases[i].claim, s.c.end.out);
+        EXPECT_EXIT(&s.c, cli_run(&s.c, ARGS("tiers", "-d", s.daemon.url, "--host-view", "--no-guards")), 1);
+        EXPECT_HAS_NOT(s.c.end.out, NOT_LOOKED);
+        EXPECT_HAS(s.c.end.out, "host view:   the daemon is a process of this machine");
+        scene_end(&s);
+    }
+}
+
+/* It listens, but nobody looked. */
+Test(tiers_command, the_host_is_not_looked_at_when_no_probe_ran) {
+    static const char *const nobody[] = {"PLIMSOLL_CALLER_TOKEN=wrong", "COUNTERSIGN_KEY", NULL};
+    scene s;
+    begin(&s, "process", NULL);
+    s.c.how.env = nobody;
+    scene_check(&s, "host", 3, "describe-failed");
+    EXPECT_TEXT(&s.c, "host_view.daemon", "unseen");
+    EXPECT_EXIT(&s.c, cli_run(&s.c, ARGS("tiers", "-d", s.daemon.url, "--host-view")), 3);
+    EXPECT_HAS(s.c.end.out, "host view:   not looked at: no probe ran\n");
+    scene_end(&s);
+}
+
 Test(tiers_command, wrong_lines_are_refused) {
     cli_case c;
     cli_begin(&c);

@@ -6,19 +6,21 @@
 
 #include "tests/support/daemon.h"
 
-#define DEPTH "--cross-check", "statements"
-
 typedef struct scene {
     cli_case c;
     documents d;
     test_daemon daemon;
     char path[200];
+    const char *depth; /* statements, unless a test needs more to be seen */
 } scene;
+
+#define DEPTH(s) "--cross-check", (s)->depth, "--no-guards"
 
 static const char *const environment[] = {"PLIMSOLL_CALLER_TOKEN=" DAEMON_TOKEN, "COUNTERSIGN_KEY", NULL};
 
 static void begin(scene *s, const char *const more[]) {
     memset(s, 0, sizeof *s);
+    s->depth = "statements";
     documents_need();
     daemon_start(&s->daemon, "process", more);
     documents_begin(&s->d);
@@ -64,7 +66,7 @@ static void expect_difference(const scene *s, const char *key, const char *kind,
 }
 
 #define TAKE(s, name, exit, code, ...)                                                                                 \
-    documents_take(&(s)->d, &(s)->c, name, exit, code, ARGS("tiers", "-d", (s)->daemon.url, DEPTH, __VA_ARGS__))
+    documents_take(&(s)->d, &(s)->c, name, exit, code, ARGS("tiers", "-d", (s)->daemon.url, DEPTH(s), __VA_ARGS__))
 #define AGAINST "--against", "base.json"
 
 static void save(scene *s, const char *name) {
@@ -73,7 +75,7 @@ static void save(scene *s, const char *name) {
     EXPECT_TEXT(&s->c, "baseline.file", "base.json");
     EXPECT_TEXT(&s->c, "baseline.state.provider", "process");
     EXPECT_TEXT(&s->c, "baseline.state.daemon", s->daemon.url);
-    EXPECT_HAS(cli_text(&s->c, "baseline.state.depth"), "statements");
+    EXPECT_HAS(cli_text(&s->c, "baseline.state.depth"), s->depth);
 }
 
 static const documents_twin twins[] = {
@@ -102,7 +104,7 @@ Test(tiers_baseline, a_saved_baseline_finds_each_difference) {
     change(&s, "\"statement.resources.pids\":\"256\"", "\"statement.resources.pids\":\"257\"");
     TAKE(&s, "value", 1, "baseline-differs", AGAINST);
     expect_difference(&s, "statement.resources.pids", "value", "257", "256");
-    EXPECT_EXIT(&s.c, cli_run(&s.c, ARGS("tiers", "-d", s.daemon.url, DEPTH, AGAINST)), 1);
+    EXPECT_EXIT(&s.c, cli_run(&s.c, ARGS("tiers", "-d", s.daemon.url, DEPTH(&s), AGAINST)), 1);
     EXPECT_HAS(s.c.end.out, "value      statement.resources.pids: then '257', now '256'");
     EXPECT_HAS(s.c.end.err, "[baseline-differs]");
     change(&s, "\"statement.resources.pids\":\"257\",\n", "");
@@ -146,6 +148,52 @@ Test(tiers_baseline, single_keys_are_replaced_by_name) {
     finish(&s);
 }
 
+/* Who listens may be no more than the way to it. */
+Test(tiers_baseline, the_start_of_a_daemon_that_is_not_seen_here_is_not_known) {
+    scene s;
+    begin(&s, NULL);
+    save(&s, "saved");
+    EXPECT_TEXT(&s.c, "baseline.state.daemon-start", "unknown");
+    EXPECT_TEXT(&s.c, "baseline.state.host-boot", "unknown");
+    EXPECT_EXIT(&s.c, cli_run(&s.c, ARGS("tiers", "-d", s.daemon.url, DEPTH(&s), AGAINST)), 0);
+    EXPECT_HAS(s.c.end.out, "the daemon's start is not known");
+    s.depth = "host";
+    TAKE(&s, "seen", 0, "ok", "--save", "seen.json");
+    EXPECT_HAS(cli_text(&s.c, "baseline.state.daemon-start"), "process ");
+    EXPECT_HAS(cli_text(&s.c, "baseline.state.host-boot"), "-");
+    documents_expect_valid(&s.d, NULL);
+    finish(&s);
+}
+
+static const documents_twin unknown_twins[] = {
+    {"unknown", "unknown-and-good", "baseline", "result", "\"same\"", "$.baseline.differences [maxItems]"},
+    {"unknown", "unknown-of-a-value", "baseline.differences.0", "change", "\"value\"",
+     "$.baseline.differences[0].change [const]"},
+    {"unknown", "unknown-of-nothing", "baseline", "differences", "[]", "$.baseline.differences [minItems]"},
+    {"both", "differs-in-what-is-unknown", "baseline.differences.1", "change", "\"unknown\"",
+     "$.baseline.differences [contains]"},
+};
+
+/* Nothing of the probe is read for statements: here the baseline says that it was. */
+Test(tiers_baseline, what_could_not_be_found_out_is_no_change) {
+    scene s;
+    begin(&s, NULL);
+    save(&s, "saved");
+    change(&s, "\"probe.script.read\":\"no\"", "\"probe.script.read\":\"yes\"");
+    TAKE(&s, "unknown", 5, "baseline-unknown", AGAINST);
+    EXPECT_TEXT(&s.c, "baseline.result", "unknown");
+    EXPECT_TEXT(&s.c, "baseline.differences.0.key", "probe.script.read");
+    EXPECT_TEXT(&s.c, "baseline.differences.0.change", "unknown");
+    change(&s, "\"statement.resources.pids\":\"256\"", "\"statement.resources.pids\":\"257\"");
+    TAKE(&s, "both", 1, "baseline-differs", AGAINST);
+    cr_expect_eq(json_array_size(cli_member(&s.c, "baseline.differences")), 2, "%s", s.c.end.out);
+    EXPECT_TEXT(&s.c, "baseline.result", "differs");
+    EXPECT_HAS(cli_text(&s.c, "message"), "statement.resources.pids; 1 could not be found out");
+    documents_expect_valid(&s.d, NULL);
+    documents_expect_refused(&s.d, unknown_twins, sizeof unknown_twins / sizeof unknown_twins[0], 0);
+    finish(&s);
+}
+
 /* At the same address, so that its start alone is another. */
 static void restart(scene *s) {
     char address[64];
@@ -158,6 +206,7 @@ static void restart(scene *s) {
 Test(tiers_baseline, after_another_start_nothing_is_compared) {
     scene s;
     begin(&s, NULL);
+    s.depth = "host"; /* where it is seen that it is the daemon that listens */
     save(&s, "saved");
     char *before = contents(&s);
     restart(&s);

@@ -2,6 +2,7 @@
 #include "tests/cli/tiers_scene.h"
 
 #include "harness/guards.h"
+#include "tests/support/forward.h"
 
 /* A guard's member in the report. */
 static const char *guard_member(const scene *s, cs_guard_id guard, const char *member) {
@@ -85,10 +86,36 @@ Test(tiers_guards, system_calls_that_are_open_contradict_the_tier) {
     scene_begin(&s, NULL, "process", without);
     EXPECT_EXIT(&s.c, cli_run(&s.c, ARGS("tiers", "-d", s.daemon.url)), 1);
     EXPECT_HAS(s.c.end.out, "No rule contradicts the claim.");
-    EXPECT_HAS(s.c.end.out, "! syscalls      not in force");
-    EXPECT_HAS(s.c.end.out, "  files         in force");
+    EXPECT_HAS(s.c.end.out, "! syscalls       not in force");
+    EXPECT_HAS(s.c.end.out, "  files          in force");
     EXPECT_HAS(s.c.end.err, "syscalls not in force (implied by the tier): keyctl");
     EXPECT_HAS(s.c.end.err, "[tier-contradicted]");
+    scene_end(&s);
+}
+
+static void expect_lost(scene *s, unsigned connections, int exit, const char *code) {
+    forward way;
+    char name[32];
+    (void)snprintf(name, sizeof name, "lost-after-%u", connections);
+    forward_begin(&way, s->daemon.url, connections);
+    documents_take(&s->d, &s->c, name, exit, code, ARGS("tiers", "-d", way.url));
+    forward_end(&way);
+}
+
+/* One call to ask, three for each run: before the first probe's run nothing ran, and behind it something did, whether
+ * the daemon is lost before the second probe, before the guards or between their runs. */
+Test(tiers_guards, a_daemon_that_is_lost_behind_a_probe_is_unchecked) {
+    scene s;
+    scene_begin(&s, NULL, "process", NULL);
+    expect_lost(&s, 1, 3, "describe-failed");
+    expect_lost(&s, 4, 5, "tier-probe");
+    EXPECT_HAS(cli_text(&s.c, "message"), "[describe-failed]; a probe ran before");
+    cr_expect(json_is_null(cli_member(&s.c, "guards")));
+    expect_lost(&s, 7, 5, "tier-probe");
+    EXPECT_HAS(cli_text(&s.c, "message"), "[describe-failed]; the rules' probes ran before");
+    expect_lost(&s, 8, 5, "tier-probe");
+    expect_lost(&s, 11, 5, "tier-probe");
+    documents_expect_valid(&s.d, NULL);
     scene_end(&s);
 }
 
@@ -110,8 +137,8 @@ Test(tiers_guards, wrong_lines_are_refused) {
         EXPECT_TEXT(&c, "code", "usage");
     }
     EXPECT_EXIT(&c, cli_run(&c, wrong[0]), 2);
-    EXPECT_HAS(c.end.err, "files, network, abstract, pids, syscalls, core-pattern, processes, memory, file-size, disk, "
-                          "cpus, time, leftovers");
+    EXPECT_HAS(c.end.err, "files, network, abstract, pids, syscalls, core-pattern, processes, memory, "
+                          "process-memory, file-size, disk, cpus, time, leftovers");
     EXPECT_EXIT(&c, cli_run(&c, ARGS("tiers", "-d", "http://127.0.0.1:1", "--require", "files,network")), 3);
     cli_end(&c);
 }

@@ -84,6 +84,89 @@ Test(baseline, the_same_is_the_same_and_each_single_difference_is_one) {
     finish(&s);
 }
 
+/* One key, then and now: what is the comparison? CS_CODE_OK for the same. */
+static cs_code compare_one(const char *key, const char *then, const char *value) {
+    baseline_case c;
+    cs_baseline old, now;
+    cs_baseline_file *file = NULL;
+    cs_baseline_difference *differences = NULL;
+    size_t count = 0;
+    cs_error err = CS_ERROR_INIT;
+    baseline_begin(&c);
+    baseline_small("p", then != NULL ? PAIRS(key, then) : PAIRS(NULL), &old);
+    baseline_small("p", value != NULL ? PAIRS(key, value) : PAIRS(NULL), &now);
+    baseline_save(&c, &old);
+    EXPECT_OK(cs_baseline_open(c.path, false, &file, &err), err);
+    cs_result result = cs_baseline_compare(file, &now, &differences, &count, &err);
+    cr_expect_eq(result, result == CS_OK ? CS_OK : cs_code_class(err.code));
+    if (err.code == CS_CODE_BASELINE_UNKNOWN) cr_expect(count == 1 && differences[0].change == CS_CHANGE_UNKNOWN);
+    if (err.code == CS_CODE_BASELINE_DIFFERS) cr_expect(count == 1 && differences[0].change != CS_CHANGE_UNKNOWN);
+    free(differences);
+    cs_baseline_close(file);
+    cs_baseline_free(&old);
+    cs_baseline_free(&now);
+    baseline_end(&c);
+    return result == CS_OK ? CS_CODE_OK : err.code;
+}
+
+/* What is not known now is no change; what was not known then, and any other key or value, is one. */
+Test(baseline, what_could_not_be_found_out_is_no_difference) {
+    static const struct {
+        const char *key, *then, *now;
+        cs_code code;
+    } all[] = {
+        {"guard.files.verdict", "in force", "unknown", CS_CODE_BASELINE_UNKNOWN},
+        {"guard.files.verdict", "in force", "not in force", CS_CODE_BASELINE_DIFFERS},
+        {"guard.files.verdict", "unknown", "in force", CS_CODE_BASELINE_DIFFERS},
+        {"guard.files.verdict", NULL, "unknown", CS_CODE_BASELINE_DIFFERS},
+        {"guard.files.verdict", "in force", NULL, CS_CODE_BASELINE_DIFFERS},
+        {"guard.files.verdict", "unknown", "unknown", CS_CODE_OK},
+        {"guard.processes.measured", "254", "unknown", CS_CODE_BASELINE_UNKNOWN},
+        {"guard.processes.configured", "254", "unknown", CS_CODE_BASELINE_DIFFERS},
+        {"rule.host-file", "consistent", "silent", CS_CODE_BASELINE_UNKNOWN},
+        {"rule.host-file", "consistent", "not-asked", CS_CODE_BASELINE_DIFFERS},
+        {"rule.host-file", "silent", "consistent", CS_CODE_BASELINE_DIFFERS},
+        {"probe.script.seccomp", "2", "unknown", CS_CODE_BASELINE_UNKNOWN},
+        {"probe.script.seccomp", "2", "0", CS_CODE_BASELINE_DIFFERS},
+        {"probe.script.release", "6.1", "unknown", CS_CODE_BASELINE_DIFFERS},
+        {"probe.program.read", "yes", "no", CS_CODE_BASELINE_UNKNOWN},
+        {"probe.program.read", "no", "yes", CS_CODE_BASELINE_DIFFERS},
+        {"host.script.apart", "1", "unknown", CS_CODE_BASELINE_UNKNOWN},
+        {"host.place", "here", "listener", CS_CODE_BASELINE_DIFFERS},
+        {"statement.policy", "p", "unknown", CS_CODE_BASELINE_DIFFERS},
+        {"record.script.policy", "p", "unknown", CS_CODE_BASELINE_DIFFERS},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        cr_expect_eq(compare_one(all[i].key, all[i].then, all[i].now), all[i].code, "%zu: %s", i, all[i].key);
+}
+
+/* All keys of a probe that was not read are gone with it; those of one that was read may not be. */
+Test(baseline, a_probe_that_was_not_read_has_no_differences) {
+    baseline_case c;
+    cs_baseline then, now;
+    cs_baseline_file *file = NULL;
+    cs_baseline_difference *differences = NULL;
+    size_t count = 0;
+    cs_error err = CS_ERROR_INIT;
+    baseline_begin(&c);
+    baseline_small("p", PAIRS("probe.script.read", "yes", "probe.script.seccomp", "2"), &then);
+    baseline_save(&c, &then);
+    EXPECT_OK(cs_baseline_open(c.path, false, &file, &err), err);
+    baseline_small("p", PAIRS("probe.script.read", "no"), &now);
+    EXPECT_CODE(cs_baseline_compare(file, &now, &differences, &count, &err), err, CS_UNCHECKED,
+                CS_CODE_BASELINE_UNKNOWN);
+    cr_expect_eq(count, 2);
+    free(differences);
+    (void)snprintf(now.entries[0].value, CS_BASELINE_VALUE, "yes");
+    EXPECT_CODE(cs_baseline_compare(file, &now, &differences, &count, &err), err, CS_FAILED, CS_CODE_BASELINE_DIFFERS);
+    cr_expect_eq(count, 1);
+    free(differences);
+    cs_baseline_close(file);
+    cs_baseline_free(&then);
+    cs_baseline_free(&now);
+    baseline_end(&c);
+}
+
 Test(baseline, another_state_is_not_compared_and_its_member_is_named) {
     scene s;
     begin(&s);

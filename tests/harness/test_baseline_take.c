@@ -209,7 +209,7 @@ static void expect_start(const baseline_case *c, const cs_host_daemon *daemon, c
     cs_error err = CS_ERROR_INIT;
     EXPECT_OK(cs_baseline_take_of(BASELINE_URL, CS_DEPTH_PROBE, &c->tiers, NULL, daemon, &now, &err), err);
     cr_expect_str_eq(now.state[CS_STATE_DAEMON_START], want, "%s", now.state[CS_STATE_DAEMON_START]);
-    cr_expect_str_eq(now.state[CS_STATE_HOST_BOOT], daemon != NULL ? daemon->boot_id : "unknown");
+    cr_expect_str_eq(now.state[CS_STATE_HOST_BOOT], strncmp(want, "process ", 8) == 0 ? daemon->boot_id : "unknown");
     cr_expect_str_eq(now.state[CS_STATE_DEPTH], "probe");
     cs_baseline_free(&now);
 }
@@ -231,6 +231,34 @@ Test(baseline_take, the_start_is_the_process_and_an_instance_that_the_runs_share
     expect_start(&c, &c.daemon, "process 4711, started at tick 815");
     c.tiers.ran[CS_PROBE_PROGRAM] = false;
     expect_start(&c, NULL, "unknown");
+    baseline_end(&c);
+}
+
+static void place_at(baseline_case *c, cs_host_place place) {
+    for (size_t form = 0; form < CS_PROBE_FORMS; form++)
+        c->tiers.seen.outside[form].place = place;
+}
+
+/* Who listens may pass calls on: only where the daemon is seen to be here it is the one that was started. */
+Test(baseline_take, the_start_of_a_listener_is_not_that_of_the_daemon) {
+    static const char known[] = "process 4711, started at tick 815";
+    static cs_guards_report guards;
+    baseline_case c;
+    cs_baseline now;
+    cs_error err = CS_ERROR_INIT;
+    baseline_begin(&c);
+    place_at(&c, CS_HOST_LISTENER);
+    expect_start(&c, &c.daemon, "unknown");
+    c.tiers.seen.outside[CS_PROBE_PROGRAM].place = CS_HOST_HERE;
+    expect_start(&c, &c.daemon, known);
+    place_at(&c, CS_HOST_LISTENER);
+    for (int place = CS_HOST_LISTENER; place <= CS_HOST_HERE; place++) {
+        guards.result = CS_OK;
+        guards.place = (cs_host_place)place;
+        EXPECT_OK(cs_baseline_take_of(BASELINE_URL, CS_DEPTH_PROBE, &c.tiers, &guards, &c.daemon, &now, &err), err);
+        cr_expect_str_eq(now.state[CS_STATE_DAEMON_START], place == CS_HOST_HERE ? known : "unknown");
+        cs_baseline_free(&now);
+    }
     baseline_end(&c);
 }
 

@@ -59,11 +59,15 @@ static void expect_nothing_is_broken(const scene *s, const cs_guard_id *in_force
 }
 
 Test(guards_live, an_honest_process_stands) {
-    static const cs_guard_id in_force[] = {CS_GUARD_FILES,  CS_GUARD_NETWORK,   CS_GUARD_ABSTRACT, CS_GUARD_SYSCALLS,
-                                           CS_GUARD_MEMORY, CS_GUARD_FILE_SIZE, CS_GUARD_TIME,     CS_GUARD_LEFTOVERS};
+    static const cs_guard_id in_force[] = {CS_GUARD_FILES,    CS_GUARD_NETWORK,        CS_GUARD_ABSTRACT,
+                                           CS_GUARD_SYSCALLS, CS_GUARD_PROCESS_MEMORY, CS_GUARD_FILE_SIZE,
+                                           CS_GUARD_TIME,     CS_GUARD_LEFTOVERS};
     scene s = {.client = NULL};
     (void)!check(&s, "process", NULL, CS_GUARD_BIT(CS_GUARD_FILES));
     expect_nothing_is_broken(&s, in_force, sizeof in_force / sizeof in_force[0]);
+    cr_expect_eq(s.report.place, CS_HOST_HERE);
+    const Plimsoll__V1__ProjectResult *project = s.report.runs[CS_GUARD_RUN_TRY].response->project;
+    cr_expect_geq(project->steps[0]->duration_ms, 1000, "it can't be seen"); /* it sleeps so long */
     expect_guard(&s, CS_GUARD_PIDS, CS_GUARD_NOT_IN_FORCE); /* which a process does not promise */
     cr_expect_not(s.report.findings[CS_GUARD_PIDS].promised);
     cr_expect_eq(s.report.findings[CS_GUARD_FILE_SIZE].measured, 256);
@@ -71,9 +75,9 @@ Test(guards_live, an_honest_process_stands) {
 }
 
 Test(guards_live, an_honest_container_stands) {
-    static const cs_guard_id in_force[] = {CS_GUARD_FILES,    CS_GUARD_NETWORK, CS_GUARD_ABSTRACT,
-                                           CS_GUARD_PIDS,     CS_GUARD_MEMORY,  CS_GUARD_FILE_SIZE,
-                                           CS_GUARD_SYSCALLS, CS_GUARD_TIME,    CS_GUARD_LEFTOVERS};
+    static const cs_guard_id in_force[] = {CS_GUARD_FILES,    CS_GUARD_NETWORK,        CS_GUARD_ABSTRACT,
+                                           CS_GUARD_PIDS,     CS_GUARD_PROCESS_MEMORY, CS_GUARD_FILE_SIZE,
+                                           CS_GUARD_SYSCALLS, CS_GUARD_TIME,           CS_GUARD_LEFTOVERS};
     scene s = {.client = NULL};
     (void)!check(&s, "container", NULL, 0);
     expect_nothing_is_broken(&s, in_force, sizeof in_force / sizeof in_force[0]);
@@ -115,6 +119,20 @@ Test(guards_live, what_is_required_may_not_be_unknown) {
     cr_expect_eq(check(&s, "process", NULL, CS_GUARD_BIT(CS_GUARD_DISK)), CS_FAILED);
     cr_expect_eq(s.report.err.code, CS_CODE_TIER_GUARD, "%s", s.report.err.message);
     expect_guard(&s, CS_GUARD_DISK, CS_GUARD_UNKNOWN);
+    finish(&s);
+}
+
+/* What bounds each process is in force; the whole run's memory is promised by nobody here. */
+Test(guards_live, a_bound_of_each_process_is_no_bound_of_the_run) {
+    const unsigned each = CS_GUARD_BIT(CS_GUARD_PROCESS_MEMORY);
+    scene s = {.client = NULL};
+    cr_expect_eq(check(&s, "process", NULL, each), CS_OK, "%s", s.report.err.message);
+    finish(&s);
+    s = (scene){.client = NULL};
+    cr_expect_eq(check(&s, "process", NULL, each | CS_GUARD_BIT(CS_GUARD_MEMORY)), CS_FAILED);
+    cr_expect_eq(s.report.err.code, CS_CODE_TIER_GUARD, "%s", s.report.err.message);
+    cr_expect_eq(s.report.broken, 1, "%s", s.report.err.message);
+    expect_guard(&s, CS_GUARD_MEMORY, CS_GUARD_UNKNOWN);
     finish(&s);
 }
 

@@ -58,6 +58,11 @@ static const twin twins[] = {
     {CS_GUARD_MEMORY, CS_GUARD_UNKNOWN, AT(control_fill.filled_mb), 575},
     {CS_GUARD_MEMORY, CS_GUARD_UNKNOWN, AT(control_fill.filled_mb), UNKNOWN},
     {CS_GUARD_MEMORY, CS_GUARD_UNKNOWN, AT(promises.memory_mb), 4097},
+    {CS_GUARD_MEMORY, CS_GUARD_UNKNOWN, AT(promises.memory_mb), 0},
+    {CS_GUARD_PROCESS_MEMORY, CS_GUARD_IN_FORCE, AT(trial.mapped_mb), 65535},
+    {CS_GUARD_PROCESS_MEMORY, CS_GUARD_NOT_IN_FORCE, AT(trial.mapped_mb), 65536},
+    {CS_GUARD_PROCESS_MEMORY, CS_GUARD_UNKNOWN, AT(trial.mapped_mb), UNKNOWN},
+    {CS_GUARD_PROCESS_MEMORY, CS_GUARD_UNKNOWN, AT(control.mapped_mb), 65535},
     {CS_GUARD_FILE_SIZE, CS_GUARD_IN_FORCE, AT(trial.file_mb), 1048575},
     {CS_GUARD_FILE_SIZE, CS_GUARD_NOT_IN_FORCE, AT(trial.file_mb), 1048576},
     {CS_GUARD_FILE_SIZE, CS_GUARD_UNKNOWN, AT(trial.file_mb), UNKNOWN},
@@ -144,18 +149,39 @@ Test(guards_rules, reaching_needs_the_daemon_to_be_here) {
     }
 }
 
-Test(guards_rules, memory_that_is_not_promised_is_what_one_process_can_map) {
+/* What the rules' check saw holds for the guards while the same process listens, and not for another one. */
+Test(guards_rules, what_is_known_of_a_process_is_known_of_that_one) {
+    const cs_host_daemon same = {.pid = 4711, .started = 815, .boot_id = "b"};
+    const cs_host_daemon others[] = {{.pid = 4712, .started = 815, .boot_id = "b"},
+                                     {.pid = 4711, .started = 816, .boot_id = "b"},
+                                     {.pid = 4711, .started = 815, .boot_id = "c"}};
+    cs_guards_options options = {.place = CS_HOST_HERE, .daemon = same};
+    cr_expect_eq(cs_guard_place(&options, CS_HOST_LISTENER, &same, &same), CS_HOST_HERE);
+    for (size_t i = 0; i < 3; i++) {
+        cr_expect_eq(cs_guard_place(&options, CS_HOST_LISTENER, &others[i], &same), CS_HOST_LISTENER, "%zu", i);
+        cr_expect_eq(cs_guard_place(&options, CS_HOST_LISTENER, &same, &others[i]), CS_HOST_LISTENER, "%zu", i);
+        cr_expect_eq(cs_guard_place(&options, CS_HOST_HERE, &others[i], &others[i]), CS_HOST_HERE, "%zu", i);
+    }
+    options.place = CS_HOST_ELSEWHERE;
+    cr_expect_eq(cs_guard_place(&options, CS_HOST_LISTENER, &same, &same), CS_HOST_LISTENER);
+}
+
+/* A bound of each process is none of a run that has many. */
+Test(guards_rules, a_bound_of_each_process_is_none_of_the_whole_run) {
     cs_guard_facts facts;
+    cs_guard_finding findings[CS_GUARDS];
+    const unsigned both = CS_GUARD_BIT(CS_GUARD_MEMORY) | CS_GUARD_BIT(CS_GUARD_PROCESS_MEMORY);
     guards_honest(&facts);
+    cr_expect_eq(cs_guards_judge(&facts, both, findings), 0);
+    cr_expect_eq(findings[CS_GUARD_MEMORY].measured, 500);
+    cr_expect_eq(findings[CS_GUARD_PROCESS_MEMORY].measured, 1022);
+    cr_expect(findings[CS_GUARD_MEMORY].promised);
+    cr_expect_not(findings[CS_GUARD_PROCESS_MEMORY].promised);
     facts.promises.memory_mb = 0;
-    expect_verdict(&facts, CS_GUARD_MEMORY, CS_GUARD_IN_FORCE, "mapped");
-    cr_expect_eq(judge(&facts, 0, CS_GUARD_MEMORY)->measured, 1022);
-    cr_expect_not(judge(&facts, 0, CS_GUARD_MEMORY)->promised);
-    facts.trial.mapped_mb = 65536;
-    expect_verdict(&facts, CS_GUARD_MEMORY, CS_GUARD_NOT_IN_FORCE, "mapped");
-    facts.trial.mapped_mb = 1022;
-    facts.control.mapped_mb = 65535;
-    expect_verdict(&facts, CS_GUARD_MEMORY, CS_GUARD_UNKNOWN, "mapped");
+    cr_expect_eq(cs_guards_judge(&facts, both, findings), 1);
+    cr_expect_eq(findings[CS_GUARD_MEMORY].verdict, CS_GUARD_UNKNOWN);
+    cr_expect_str_eq(findings[CS_GUARD_MEMORY].observed, "not tried: nothing is promised");
+    cr_expect_eq(findings[CS_GUARD_PROCESS_MEMORY].verdict, CS_GUARD_IN_FORCE);
 }
 
 Test(guards_rules, to_be_ended_while_filling_is_a_bound) {
@@ -322,9 +348,9 @@ Test(guards_rules, more_is_tried_than_is_promised) {
 /* ---- words --------------------------------------------------------------------------------------------------- */
 
 Test(guards_rules, every_guard_has_a_word) {
-    static const char *const words[CS_GUARDS] = {"files",        "network",   "abstract", "pids",      "syscalls",
-                                                 "core-pattern", "processes", "memory",   "file-size", "disk",
-                                                 "cpus",         "time",      "leftovers"};
+    static const char *const words[CS_GUARDS] = {"files",        "network",   "abstract", "pids",           "syscalls",
+                                                 "core-pattern", "processes", "memory",   "process-memory", "file-size",
+                                                 "disk",         "cpus",      "time",     "leftovers"};
     cs_guard_id found = CS_GUARDS;
     for (size_t i = 0; i < CS_GUARDS; i++) {
         cr_expect_str_eq(cs_guard_word((cs_guard_id)i), words[i]);

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,33 +165,89 @@ Test(tiers_host, a_process_of_ours_is_described) {
     cr_expect_not(cs_proc_is_monitor(getpid(), true, exe, sizeof exe), "%s", exe);
 }
 
-Test(tiers_host, a_monitor_is_known_by_its_program) {
-    char folder[128], path[200], exe[CS_PROBE_TEXT + 1];
+/* Is a program of this name, that holds a block of this size and waits, taken for a monitor? */
+static bool looks_like_monitor(const char *name, const char *block) {
+    char folder[128], path[200], exe[CS_PROBE_TEXT + 1], byte;
     size_t len = 0;
+    int output[2];
     folder_make(folder);
-    (void)snprintf(path, sizeof path, "%s/qemu-system-x86_64", folder);
-    char *program = file_read("/bin/sleep", &len);
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    char *program = file_read("/bin/dd", &len);
     cr_assert_not_null(program);
     file_write(path, program, len);
     free(program);
     cr_assert_eq(chmod(path, 0755), 0);
-    int ready[2];
-    cr_assert_eq(pipe2(ready, O_CLOEXEC), 0);
+    cr_assert_eq(pipe2(output, O_CLOEXEC), 0);
     (void)fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-        (void)execl(path, path, "60", (char *)NULL);
+        (void)dup2(output[1], STDOUT_FILENO);
+        (void)execl(path, path, "if=/dev/zero", block, "count=1", (char *)NULL);
         _exit(127);
     }
-    close(ready[1]);
-    char byte;
-    cr_expect_eq(read(ready[0], &byte, 1), 0); /* closed by exec: the program runs */
-    close(ready[0]);
-    cr_expect(cs_proc_is_monitor(pid, false, exe, sizeof exe));
+    close(output[1]);
+    cr_assert_eq(read(output[0], &byte, 1), 1); /* the block is filled, and the pipe is too small for it */
+    bool is = cs_proc_is_monitor(pid, false, exe, sizeof exe);
     cr_expect_str_eq(exe, path);
+    close(output[0]);
     end(pid);
     folder_remove(folder);
+    return is;
+}
+
+/* Without KVM it takes both. */
+Test(tiers_host, a_monitor_is_known_by_its_program_and_its_size) {
+    cr_expect(looks_like_monitor("qemu-system-x86_64", "bs=48M"));
+    cr_expect_not(looks_like_monitor("qemu-system-x86_64", "bs=1M"));
+    cr_expect_not(looks_like_monitor("qemu", "bs=48M"));
+}
+
+Test(tiers_host, resident_memory_is_read) {
+    cr_expect_eq(cs_proc_parse_resident(cs_view_of("Name:\tx\nVmHWM:\t  9 kB\nVmRSS:\t   32768 kB\n")), 32768);
+    cr_expect_eq(cs_proc_parse_resident(cs_view_of("Name:\tx\nVmHWM:\t  9 kB\n")), CS_PROBE_UNKNOWN);
+    cr_expect_eq(cs_proc_parse_resident(cs_view_of("VmRSS:\nVmRSS:\tx kB\n")), CS_PROBE_UNKNOWN);
+}
+
+/* ---- whose root -------------------------------------------------------------------------------------------- */
+
+Test(tiers_host, only_the_map_of_all_users_is_the_machine_s) {
+    cr_expect(cs_proc_maps_all(cs_view_of("         0          0 4294967295\n")));
+    static const char *const parts[] = {"",
+                                        "         0       1000          1\n",
+                                        "         0          0 4294967294\n",
+                                        "         0     100000 4294967295\n",
+                                        "         1          0 4294967295\n",
+                                        "         0          0\n",
+                                        "         0          0 4294967295 1\n",
+                                        "0 0 4294967295\n1 1 1\n"};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        cr_expect_not(cs_proc_maps_all(cs_view_of(parts[i])), "%s", parts[i]);
+}
+
+/* As `unshare -r` makes it. 0: root of it is told from root; 1: not; 2: there are no such namespaces for us. */
+static int look_as_root_of_a_part(void) {
+    char map[64];
+    cs_host_facts facts;
+    int len = snprintf(map, sizeof map, "0 %u 1", (unsigned)geteuid());
+    if (unshare(CLONE_NEWUSER) != 0) return 2;
+    int fd = open("/proc/self/uid_map", O_WRONLY | O_CLOEXEC);
+    if (fd < 0 || write(fd, map, (size_t)len) != len || geteuid() != 0) return 2;
+    cs_host_look(&facts);
+    return facts.readable && !facts.all && strstr(facts.why, "root of a user namespace") != NULL ? 0 : 1;
+}
+
+Test(tiers_host, root_of_a_user_namespace_does_not_see_all) {
+    (void)fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) _exit(look_as_root_of_a_part());
+    int status = 0;
+    cr_assert_eq(waitpid(pid, &status, 0), pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 2) {
+        cr_assert(getenv("CI") == NULL && getenv("COUNTERSIGN_REQUIRE_ALL") == NULL, "no user namespace can be made");
+        cr_skip_test("SKIPPED: no user namespace can be made");
+    }
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 Test(tiers_host, the_file_is_there_for_all_and_goes_again) {

@@ -3,6 +3,7 @@
  * other providers is in test_runs.c. Its daemon takes seconds to try its walls, so few tests ask much of one each.
  * Of them CI's pass with sanitizers leaves the longest out, by its name (bootstrap.sh, UNSANITIZED). */
 #include "tests/localdaemon/session_call.h"
+#include "tests/localdaemon/wall.h"
 
 #include "examples/localdaemon/sandbox.h"
 #include "tests/support/exec.h"
@@ -75,30 +76,6 @@ Test(localdaemon_kernel, missing_program) {
 
 /* ---- walls ----------------------------------------------------------------------------------------- */
 
-static int outside(const char *command) {
-    const char *const argv[] = {"/bin/sh", "-c", command, NULL};
-    exec_end end;
-    exec_run(NULL, argv, &end);
-    int status = end.status;
-    exec_free(&end);
-    return status;
-}
-
-/* The command holds nothing that JSON would have to escape. */
-static int inside(const char *command) {
-    json_t *answer = wire_run(
-        &host, "{\"protocol\":3,\"project\":{\"files\":[{\"path\":\"f\",\"content\":\"\"}],\"steps\":[\"%s\"]}}",
-        command);
-    int status = atoi(json_at(answer, "project/steps/0/exitCode"));
-    json_decref(answer);
-    return status;
-}
-
-static void expect_wall(const char *what, const char *command) {
-    cr_assert_eq(outside(command), 0, "control: %s must work outside: %s", what, command);
-    cr_assert_neq(inside(command), 0, "%s works inside: %s", what, command);
-}
-
 static void check_files(void) {
     char folder[128], path[160], command[512];
     folder_make(folder);
@@ -106,14 +83,14 @@ static void check_files(void) {
     file_write(path, "canary\n", 7);
     cr_assert_eq(chmod(path, 0644), 0);
     snprintf(command, sizeof command, "cat %s", path);
-    expect_wall("reading a file outside", command);
-    expect_wall("reading the list of users", "cat /etc/passwd");
+    expect_wall(&host, "reading a file outside", command);
+    expect_wall(&host, "reading the list of users", "cat /etc/passwd");
     folder_remove(folder);
     /* What is written there must not arrive outside; a copy of its own would be no leak. */
     if (geteuid() == 0)
-        expect_wall("making a file in /usr", "touch /usr/.localdaemon-test && rm /usr/.localdaemon-test");
-    cr_assert_neq(inside("touch /usr/.localdaemon-test"), 0);
-    inside("touch /etc/.localdaemon-test /.localdaemon-test /dev/.localdaemon-test /tmp/.localdaemon-test");
+        expect_wall(&host, "making a file in /usr", "touch /usr/.localdaemon-test && rm /usr/.localdaemon-test");
+    cr_assert_neq(wall_inside(&host, "touch /usr/.localdaemon-test"), 0);
+    wall_inside(&host, "touch /etc/.localdaemon-test /.localdaemon-test /dev/.localdaemon-test /tmp/.localdaemon-test");
     cr_assert_neq(access("/etc/.localdaemon-test", F_OK), 0);
     cr_assert_neq(access("/.localdaemon-test", F_OK), 0);
     cr_assert_neq(access("/dev/.localdaemon-test", F_OK), 0);
@@ -132,33 +109,36 @@ static void check_network(void) {
         "node -e "
         "'require(`net`).connect(%u,`127.0.0.1`).on(`connect`,()=>process.exit(0)).on(`error`,()=>process.exit(1))'",
         ntohs(at.sin_port));
-    expect_wall("connecting to a loopback port", command);
+    expect_wall(&host, "connecting to a loopback port", command);
     close(fd);
 }
 
 static void check_processes(void) {
     char command[160];
     snprintf(command, sizeof command, "kill -0 %d", (int)getpid());
-    expect_wall("signalling a process outside", command);
+    expect_wall(&host, "signalling a process outside", command);
     snprintf(command, sizeof command, "cat /proc/%d/cmdline | grep -q .", (int)getpid());
-    expect_wall("reading another process's arguments", command);
+    expect_wall(&host, "reading another process's arguments", command);
     /* No right of root, who or whatever the program is inside. */
-    cr_assert_eq(outside("test $(grep CapEff /proc/self/status | cut -f2) = 0000000000000000") == 0, geteuid() != 0);
-    cr_assert_eq(inside("test $(grep CapEff /proc/self/status | cut -f2) = 0000000000000000"), 0);
+    cr_assert_eq(wall_outside("test $(grep CapEff /proc/self/status | cut -f2) = 0000000000000000") == 0,
+                 geteuid() != 0);
+    cr_assert_eq(wall_inside(&host, "test $(grep CapEff /proc/self/status | cut -f2) = 0000000000000000"), 0);
     /* On a folder of the host's; in its own memory gVisor may play with devices as it likes. */
     snprintf(command, sizeof command, "cd ${TMPDIR:-/tmp} && mknod null-%d c 1 3 && rm null-%d", (int)getpid(),
              (int)getpid());
-    if (geteuid() == 0) expect_wall("making a device", command);
+    if (geteuid() == 0) expect_wall(&host, "making a device", command);
 }
 
 static void check_limits(void) {
-    cr_assert_eq(inside("test $(ulimit -c) = 0 && test $(ulimit -n) = 1024 && test $(ulimit -t) = 600"), 0);
-    cr_assert_neq(inside("head -c 268435457 /dev/zero > large"), 0, "a file of 256 MiB and one byte");
-    cr_assert_eq(inside("i=0; while [ $i -lt 100 ]; do sleep 600 & i=$((i+1)); done"), 0);
-    cr_assert_neq(inside("i=0; while [ $i -lt 300 ]; do sleep 600 & i=$((i+1)); done"), 0);
-    cr_assert_eq(inside("node -e 'Buffer.alloc(1<<26)'"), 0);
-    cr_assert_neq(inside("node -e 'const b=[];for(let i=0;i<40;i++)b.push(new Uint8Array(1<<26).fill(1))' 2>/dev/null"),
-                  0, "2.5 GiB");
+    cr_assert_eq(wall_inside(&host, "test $(ulimit -c) = 0 && test $(ulimit -n) = 1024 && test $(ulimit -t) = 600"), 0);
+    cr_assert_neq(wall_inside(&host, "head -c 268435457 /dev/zero > large"), 0, "a file of 256 MiB and one byte");
+    cr_assert_eq(wall_inside(&host, "i=0; while [ $i -lt 100 ]; do sleep 600 & i=$((i+1)); done"), 0);
+    cr_assert_neq(wall_inside(&host, "i=0; while [ $i -lt 300 ]; do sleep 600 & i=$((i+1)); done"), 0);
+    cr_assert_eq(wall_inside(&host, "node -e 'Buffer.alloc(1<<26)'"), 0);
+    cr_assert_neq(
+        wall_inside(&host,
+                    "node -e 'const b=[];for(let i=0;i<40;i++)b.push(new Uint8Array(1<<26).fill(1))' 2>/dev/null"),
+        0, "2.5 GiB");
 }
 
 /* A run that kills whatever it may, and one that forks without end; the next one finds its place clean. */
@@ -169,20 +149,22 @@ static void check_hostile(void) {
                              "{\"protocol\":3,\"timeoutMs\":4000,\"project\":{\"files\":[{\"path\":\"f\",\"content\":"
                              "\"\"}],\"steps\":[\"%s\"]}}",
                              steps[i]));
-    cr_assert_eq(inside("echo * && test \\\"$(echo *)\\\" = f"), 0);
+    cr_assert_eq(wall_inside(&host, "echo * && test \\\"$(echo *)\\\" = f"), 0);
 }
 
 /* Nothing of one run is there in the next. */
 static void check_lifecycle(void) {
-    cr_assert_eq(inside("echo marker > marker && echo marker > $TMPDIR/marker && echo marker > /tmp/marker"), 0);
-    cr_assert_eq(inside("test ! -e marker && test ! -e $TMPDIR/marker && test ! -e /tmp/marker && test -e f"), 0);
+    cr_assert_eq(
+        wall_inside(&host, "echo marker > marker && echo marker > $TMPDIR/marker && echo marker > /tmp/marker"), 0);
+    cr_assert_eq(
+        wall_inside(&host, "test ! -e marker && test ! -e $TMPDIR/marker && test ! -e /tmp/marker && test -e f"), 0);
 }
 
 /* A program may be gone before gVisor asks for its end. */
 static void check_short_programs(void) {
     for (int i = 0; i < 24; i++) {
-        cr_assert_eq(inside("exit 2"), 2);
-        cr_assert_eq(inside("true"), 0);
+        cr_assert_eq(wall_inside(&host, "exit 2"), 2);
+        cr_assert_eq(wall_inside(&host, "true"), 0);
     }
 }
 
@@ -308,7 +290,7 @@ static void expect_nothing_left(const running *call) {
     char command[400];
     snprintf(command, sizeof command, "! grep -q %s /proc/self/mountinfo && grep -q / /proc/self/mountinfo",
              call->slot);
-    cr_assert_eq(outside(command), 0);
+    cr_assert_eq(wall_outside(command), 0);
 }
 
 #define SLEEPS SHELL("touch begun; setsid sleep 98761.5 & sleep 98761.5")

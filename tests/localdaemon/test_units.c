@@ -226,6 +226,9 @@ Test(localdaemon_clients, malformed_files_are_refused) {
         "{\"clients\":[{\"id\":\"\",\"token_sha256\":\"" ALPHA "\",\"scopes\":[]}]}",
         "{\"clients\":[{\"id\":\"a b\",\"token_sha256\":\"" ALPHA "\",\"scopes\":[]}]}",
         "{\"clients\":[{\"id\":\"a\",\"token_sha256\":\"8ED3\",\"scopes\":[]}]}",
+        /* of an empty token */
+        "{\"clients\":[{\"id\":\"a\",\"token_sha256\":\"e3b0c44298fc1c149afbf4c8996fb924"
+        "27ae41e4649b934ca495991b7852b855\",\"scopes\":[]}]}",
         "{\"clients\":[{\"id\":\"a\",\"token_sha256\":\"" ALPHA "0\",\"scopes\":[]}]}",
         "{\"clients\":[{\"id\":\"a\",\"token_sha256\":\"" ALPHA "\",\"scopes\":[\"code:read\"]}]}",
         "{\"clients\":[{\"id\":\"a\",\"token_sha256\":\"" ALPHA "\",\"scopes\":\"code:run\"}]}",

@@ -1,5 +1,6 @@
 /* The walls from inside, with ordinary programs: what the daemon's own smoke test (smoke.h) shows with its
  * attempts. Each attempt is first made outside, where it must succeed: otherwise it would show nothing. */
+#include "tests/localdaemon/wall.h"
 #include "tests/localdaemon/wire_call.h"
 
 #include "tests/support/exec.h"
@@ -15,31 +16,6 @@
 #include <unistd.h>
 
 static test_daemon host;
-
-/* Run a shell command outside, as this user. */
-static int outside(const char *command) {
-    const char *const argv[] = {"/bin/sh", "-c", command, NULL};
-    exec_end end;
-    exec_run(NULL, argv, &end);
-    int status = end.status;
-    exec_free(&end);
-    return status;
-}
-
-/* The same inside; the command holds nothing that JSON would have to escape. */
-static int inside(const char *command) {
-    json_t *answer = wire_run(
-        &host, "{\"protocol\":3,\"project\":{\"files\":[{\"path\":\"f\",\"content\":\"\"}],\"steps\":[\"%s\"]}}",
-        command);
-    int status = atoi(json_at(answer, "project/steps/0/exitCode"));
-    json_decref(answer);
-    return status;
-}
-
-static void expect_wall(const char *what, const char *command) {
-    cr_assert_eq(outside(command), 0, "control: %s must work outside: %s", what, command);
-    cr_assert_neq(inside(command), 0, "%s works inside: %s", what, command);
-}
 
 static int listen_on_loopback(unsigned *port) {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
@@ -59,11 +35,11 @@ static void check_files(void) {
     cr_assert_eq(chmod(path, 0644), 0);
     cr_assert_eq(chmod(folder, 0755), 0);
     snprintf(command, sizeof command, "cat %s", path);
-    expect_wall("reading a file outside", command);
+    expect_wall(&host, "reading a file outside", command);
     snprintf(command, sizeof command, "ls %s", folder);
-    expect_wall("listing a folder outside", command);
-    expect_wall("reading the list of users", "cat /etc/passwd");
-    expect_wall("making a file in /usr",
+    expect_wall(&host, "listing a folder outside", command);
+    expect_wall(&host, "reading the list of users", "cat /etc/passwd");
+    expect_wall(&host, "making a file in /usr",
                 geteuid() == 0 ? "touch /usr/.localdaemon-test && rm /usr/.localdaemon-test" : "cat /etc/hostname");
     folder_remove(folder);
 }
@@ -77,9 +53,9 @@ static void check_network(void) {
         "node -e "
         "'require(`net`).connect(%u,`127.0.0.1`).on(`connect`,()=>process.exit(0)).on(`error`,()=>process.exit(1))'",
         port);
-    expect_wall("connecting to a loopback port", command);
+    expect_wall(&host, "connecting to a loopback port", command);
     expect_wall(
-        "making a UDP socket",
+        &host, "making a UDP socket",
         "node -e 'require(`dgram`).createSocket(`udp4`).bind(0,()=>process.exit(0)).on(`error`,()=>process.exit(1))'");
     close(fd);
 }
@@ -87,10 +63,10 @@ static void check_network(void) {
 static void check_processes(void) {
     char command[128];
     snprintf(command, sizeof command, "kill -0 %d", (int)getpid());
-    expect_wall("signalling a process outside", command);
+    expect_wall(&host, "signalling a process outside", command);
     snprintf(command, sizeof command, "cat /proc/%d/cmdline | grep -q .", (int)getpid());
-    expect_wall("reading another process's arguments", command);
-    expect_wall("making a user namespace", "unshare --user true");
+    expect_wall(&host, "reading another process's arguments", command);
+    expect_wall(&host, "making a user namespace", "unshare --user true");
 }
 
 /* System calls by their numbers on x86-64, with arguments that make them fail by themselves where they are
@@ -154,26 +130,30 @@ static void check_hostile(void) {
                              json_bytes_at(answer, "project/steps/0/stderr"));
         json_decref(answer);
     }
-    cr_assert_eq(inside("test $(ls | wc -l) = 1"), 0);
+    cr_assert_eq(wall_inside(&host, "test $(ls | wc -l) = 1"), 0);
 }
 
 /* Nothing of one run is there in the next. */
 static void check_lifecycle(void) {
     cr_assert_eq(
-        inside("echo marker > marker && echo marker > $TMPDIR/marker && mkdir -p here/and/there && test -e marker"), 0);
-    cr_assert_eq(inside("test ! -e marker && test ! -e $TMPDIR/marker && test ! -e here && test -e f"), 0);
+        wall_inside(
+            &host, "echo marker > marker && echo marker > $TMPDIR/marker && mkdir -p here/and/there && test -e marker"),
+        0);
+    cr_assert_eq(wall_inside(&host, "test ! -e marker && test ! -e $TMPDIR/marker && test ! -e here && test -e f"), 0);
 }
 
 /* Limits, by the programs' own words. The number of processes is limited for root's daemon only. */
 static void check_limits(void) {
-    cr_assert_eq(inside("test $(ulimit -d) = 1048576 && test $(ulimit -c) = 0 && test $(ulimit -n) = 1024"), 0);
-    cr_assert_neq(inside("head -c 268435457 /dev/zero > large"), 0, "a file of 256 MiB and one byte");
-    cr_assert_eq(inside("node -e 'Buffer.alloc(1<<26)'"), 0);
-    cr_assert_neq(inside("node -e 'const b=[];for(let i=0;i<40;i++)b.push(new Uint8Array(1<<26))' 2>/dev/null"), 0,
-                  "2.5 GiB");
+    cr_assert_eq(wall_inside(&host, "test $(ulimit -d) = 1048576 && test $(ulimit -c) = 0 && test $(ulimit -n) = 1024"),
+                 0);
+    cr_assert_neq(wall_inside(&host, "head -c 268435457 /dev/zero > large"), 0, "a file of 256 MiB and one byte");
+    cr_assert_eq(wall_inside(&host, "node -e 'Buffer.alloc(1<<26)'"), 0);
+    cr_assert_neq(
+        wall_inside(&host, "node -e 'const b=[];for(let i=0;i<40;i++)b.push(new Uint8Array(1<<26))' 2>/dev/null"), 0,
+        "2.5 GiB");
     if (geteuid() != 0) return;
-    cr_assert_eq(inside("i=0; while [ $i -lt 100 ]; do sleep 600 & i=$((i+1)); done"), 0);
-    cr_assert_neq(inside("i=0; while [ $i -lt 300 ]; do sleep 600 & i=$((i+1)); done"), 0);
+    cr_assert_eq(wall_inside(&host, "i=0; while [ $i -lt 100 ]; do sleep 600 & i=$((i+1)); done"), 0);
+    cr_assert_neq(wall_inside(&host, "i=0; while [ $i -lt 300 ]; do sleep 600 & i=$((i+1)); done"), 0);
 }
 
 static void check_all(const char *provider) {

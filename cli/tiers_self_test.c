@@ -49,7 +49,6 @@ static const test_case cases[] = {
     {"process", CS_TIER_PROCESS, CS_TIER_PROCESS, "files", false},
     {"process", CS_TIER_PROCESS, CS_TIER_PROCESS, "files,syscalls,sockets", false},
     {"container", CS_TIER_CONTAINER, CS_TIER_CONTAINER, "network,sockets", false},
-    {"container", CS_TIER_CONTAINER, CS_TIER_CONTAINER, "user,processes", false},
     {"container", CS_TIER_CONTAINER, CS_TIER_VM, NULL, true},
 };
 #define CASE_COUNT (sizeof cases / sizeof cases[0])

@@ -88,7 +88,8 @@ _Noreturn void ld_keeper(const ld_plan *plan);
 _Noreturn void ld_resident_keeper(const ld_plan *plan);
 
 /* Be the command: streams, limits, user, walls, then execute. Writes {stage, errno} to `failed` and exits
- * when one of them can't be put up. Called by the keeper. */
+ * when one of them can't be put up. Called by the keeper, whose memory it may share until it executes: it changes
+ * nothing in it but errno. */
 _Noreturn void ld_confined(const ld_plan *plan, int failed);
 
 /* Close every descriptor from 3 on but the `count` listed (-1 entries are fine; the list is sorted). */

@@ -205,6 +205,16 @@ Test(tiers_command, a_daemon_that_is_not_there_runs_nothing) {
     cli_end(&c);
 }
 
+/* The twin, a program that is there and serves nothing, is nothing to check: below. */
+Test(tiers_command, a_self_test_without_its_program_can_t_be_made) {
+    cli_case c;
+    cli_begin(&c);
+    EXPECT_EXIT(&c, cli_json(&c, ARGS("tiers", "--self-test", "--localdaemon", "/nonexistent")), 5);
+    EXPECT_TEXT(&c, "code", "io");
+    EXPECT_TEXT(&c, "where", "/nonexistent");
+    cli_end(&c);
+}
+
 /* ---- the self-test ------------------------------------------------------------------------------------------- */
 
 /* A program in the daemon's place. */

@@ -111,6 +111,7 @@ $(call lib,replay): $(call obj,$(SRC_replay))
 $(call lib,gate): $(call obj,$(SRC_gate))
 $(call lib,report): $(call obj,$(SRC_report))
 $(call lib,localdaemon): $(call obj,$(SRC_localdaemon))
+$(call lib,cli): $(call obj,$(SRC_cli))
 $(BUILD)/lib/%.a:
 	@mkdir -p $(@D)
 	@rm -f $@
@@ -151,9 +152,9 @@ TEST_LIBS_report = $(REPORT_LIBS)
 TEST_LIBS_hostile = $(REPLAY_LIBS)
 TEST_LIBS_cli = $(REPORT_LIBS)
 TEST_LIBS_localdaemon = $(call lib,localdaemon) $(call lib,records)
-TEST_LIBS_alloc = $(REPORT_LIBS)
+TEST_LIBS_alloc = $(call lib,cli) $(REPORT_LIBS)
 TEST_LIBS_cartpole = $(call lib,records)
-TEST_LIBS = $(if $(ONLY),$(TEST_LIBS_$(ONLY)),$(call lib,localdaemon) $(REPORT_LIBS))
+TEST_LIBS = $(if $(ONLY),$(TEST_LIBS_$(ONLY)),$(call lib,localdaemon) $(call lib,cli) $(REPORT_LIBS))
 TEST_PROGRAM = $(BUILD)/tests/countersign-tests$(if $(ONLY),-$(ONLY))
 # The programs that the tests of a folder start.
 TEST_NEEDS = $(if $(filter harness,$(ONLY)),$(BUILD)/localdaemon, \

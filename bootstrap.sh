@@ -18,10 +18,11 @@ JOBS=${JOBS:-$(nproc)}
 NODE_MAJOR=18 # what the runner of the example needs
 FUZZ_SECONDS=${FUZZ_SECONDS:-10} # of each target, in job ci
 # Tests that take long for what they wait for or boot: gVisor, machines on a processor that software emulates, probes that
-# want to be seen. In the plain pass of job ci they run beside the others.
-SLOW='alloc_exchange/* tiers_command/* tiers_fake_vm/* tiers_without/* tiers_guards/* tiers_baseline/* localdaemon_without_slow/*
-    run_cross_check_live/* replay_cross_check_live/* localdaemon_kernel/* localdaemon_runs/kernel
-    localdaemon_smoke/planted_kernels_are_found localdaemon_vm/* localdaemon_vm_image/is_the_same_each_time localdaemon_vm_smoke/*'
+# want to be seen. In job ci they run beside the pass with sanitizers.
+SLOW='alloc_exchange/* tiers_command/* tiers_fake_vm/* tiers_self_test/* tiers_without/* tiers_guards/* tiers_baseline/*
+    localdaemon_without_slow/* run_cross_check_live/* replay_cross_check_live/* localdaemon_kernel/* localdaemon_runs/kernel
+    localdaemon_smoke/planted_kernels_are_found localdaemon_vm/* localdaemon_vm_image/is_the_same_each_time
+    localdaemon_vm_smoke/*'
 # Those of them that its pass with sanitizers leaves out: there is little in them that the sanitizers could look at and
 # that others don't show them. Of kernel and vm these have: a time-out, a stop and a death of gVisor with a session; the
 # vm's channel, image and agent; monitors that are none.
@@ -160,14 +161,19 @@ sanitized_tests() {
     printf '%s\n' "$UNSANITIZED" | xargs -n1 | sort | diff - "$logs/skipped" >&2
 }
 
-# All tests, in two runs, one beside the other: what one leaves out must be just what passes in the other. What they print
-# comes at the end, so that the closing lines of the test runner stand below each other's listing.
+# The slow ones wait more than they work, so they go on beside the pass with sanitizers.
+begin_slow() {
+    make --silent -j"$JOBS" WERROR=1 BUILD="$BUILD" TEST_ARGS=--list test > /dev/null || return 1
+    say "slow tests, beside what follows ..."
+    setsid make WERROR=1 BUILD="$BUILD" THESE="$SLOW" TEST_ARGS=--verbose test > "$logs/slow" 2>&1 &
+    slow=$!
+}
+
+# All tests, in two runs, this one and that of the slow ones: what one leaves out must be just what passes in the other.
+# What they print comes at the end, so that the closing lines of the test runner stand below each other's listing.
 plain_tests() {
     say 'tests ...'
     began=$(date +%s)
-    make --silent -j"$JOBS" WERROR=1 BUILD="$BUILD" TEST_ARGS=--list test > /dev/null || return 1
-    setsid make WERROR=1 BUILD="$BUILD" THESE="$SLOW" TEST_ARGS=--verbose test > "$logs/slow" 2>&1 &
-    slow=$!
     plain_status=0
     listed_tests "$logs/plain" WERROR=1 BUILD="$BUILD" LEAVE_OUT="$SLOW" > /dev/null || plain_status=$?
     slow_status=0
@@ -232,6 +238,7 @@ ci() {
     phase 'vm image' vm_image
     begin_fuzz
     phase lint make BUILD="$BUILD" lint
+    begin_slow || die 'the tests can not be built'
     phase 'tests with sanitizers' sanitized_tests
     phase demo demo
     phase memcheck make BUILD="$BUILD" memcheck

@@ -106,23 +106,51 @@ static json_t *json_of_parts(const comparing *c) {
     return object;
 }
 
+/* Two values that are written alike, as numbers that are none may be, with their bits. */
+typedef struct value_pair {
+    char a[64];
+    char b[64];
+} value_pair;
+
+static void format_value(double value, bool bits, char out[64]) {
+    uint64_t of = 0;
+    memcpy(&of, &value, sizeof of);
+    if (bits)
+        snprintf(out, 64, "%.17g (bits %016" PRIx64 ")", value, of);
+    else
+        snprintf(out, 64, "%.17g", value);
+}
+
+static value_pair format_values(const cs_trajectory *t) {
+    value_pair out;
+    format_value(t->a, false, out.a);
+    format_value(t->b, false, out.b);
+    if (strcmp(out.a, out.b) != 0) return out;
+    format_value(t->a, true, out.a);
+    format_value(t->b, true, out.b);
+    return out;
+}
+
 static json_t *json_of_trajectory(const cs_trajectory *t) {
     if (!t->differs)
         return json_pack("{s:b, s:I, s:I}", "differs", 0, "ticks_a", (json_int_t)t->ticks_a, "ticks_b",
                          (json_int_t)t->ticks_b);
-    char a[64];
-    char b[64];
-    snprintf(a, sizeof a, "%.17g", t->a);
-    snprintf(b, sizeof b, "%.17g", t->b);
+    value_pair shown = format_values(t);
     json_t *object = json_pack("{s:b, s:I, s:I, s:I}", "differs", 1, "ticks_a", (json_int_t)t->ticks_a, "ticks_b",
                                (json_int_t)t->ticks_b, "tick", (json_int_t)t->tick);
     if (object == NULL || t->variable == NULL) return object;
-    json_t *values = json_pack("{s:s, s:s, s:s}", "variable", t->variable, "a", a, "b", b);
+    json_t *values = json_pack("{s:s, s:s, s:s}", "variable", t->variable, "a", shown.a, "b", shown.b);
     bool good = values != NULL && json_object_update(object, values) == 0;
     json_decref(values);
     if (good) return object;
     json_decref(object);
     return NULL;
+}
+
+static void say_values(const comparing *c, const cs_trajectory *t, double seconds) {
+    value_pair shown = format_values(t);
+    cs_say(c->out, "cart-pole: differs first in tick %" PRIu64 " (%.2f s): %s\n    a: %s\n    b: %s\n", t->tick,
+           seconds, t->variable, shown.a, shown.b);
 }
 
 static void tell_trajectory(const comparing *c) {
@@ -140,8 +168,7 @@ static void tell_trajectory(const comparing *c) {
                " ticks\n",
                t.tick, seconds, t.ticks_a, t.ticks_b);
     else
-        cs_say(c->out, "cart-pole: differs first in tick %" PRIu64 " (%.2f s): %s\n    a: %.17g\n    b: %.17g\n",
-               t.tick, seconds, t.variable, t.a, t.b);
+        say_values(c, &t, seconds);
 }
 
 /* Part by part: a response's fields come in the order of their numbers, of which some are the result's. */
@@ -226,7 +253,7 @@ static cs_result conclude(comparing *c) {
 
 static cs_result compare(comparing *c, const char *a, const char *b) {
     cs_error *err = &c->out->err;
-    if (strcmp(a, "-") == 0 && strcmp(b, "-") == 0)
+    if (cs_side_is_standard(a) && cs_side_is_standard(b))
         return cs_fail(err, CS_CODE_USAGE, "standard input can be read once only");
     cs_result result = cs_side_read(a, c->trust, &c->a, err);
     if (result == CS_OK) result = cs_side_read(b, c->trust, &c->b, err);

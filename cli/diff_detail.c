@@ -97,10 +97,13 @@ static bool has_lines(cs_view text) {
     return text.len > 0 && memchr(text.ptr, '\n', text.len) != NULL;
 }
 
-/* A short value is shown whole; of a longer one, what stands around the first byte that differs. */
+/* A value that is short, also when it is escaped, is shown whole; of a longer one, what stands around the first byte
+ * that differs: two that were cut at their ends could look the same. */
 static void show_value(cs_view value, const char *excerpt, char out[CS_DIFF_VALUE]) {
-    if (value.len <= CS_DIFF_VALUE / 2)
-        cs_escape_short(value, out, CS_DIFF_VALUE);
+    char escaped[2 * CS_DIFF_VALUE + 1] = ""; /* four characters at most stand for a byte */
+    if (value.len <= CS_DIFF_VALUE / 2) cs_escape_short(value, escaped, sizeof escaped);
+    if (value.len <= CS_DIFF_VALUE / 2 && strlen(escaped) < CS_DIFF_VALUE)
+        memcpy(out, escaped, strlen(escaped) + 1);
     else
         snprintf(out, CS_DIFF_VALUE, "... %s ...", excerpt);
 }

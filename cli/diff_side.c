@@ -15,6 +15,10 @@ static const char *find_colon(const char *text) {
     return colon;
 }
 
+bool cs_side_is_standard(const char *text) {
+    return strcmp(text, "-") == 0 || (text[0] == '-' && find_colon(text) == text + 1);
+}
+
 static cs_result read_number(const char *digits, uint64_t *out, cs_error *err) {
     uint64_t value = 0;
     for (; *digits != '\0' && value <= INT64_MAX / 10; digits++)

@@ -16,6 +16,9 @@ typedef struct cs_side {
     cs_shown shown;
 } cs_side;
 
+/* Whether it names standard input, with an ENTRY or without. */
+bool cs_side_is_standard(const char *text);
+
 /* Read what INPUT:ENTRY names, or INPUT alone when it holds one run. A colon with digits behind it at the end of the text
  * is always taken for the first form. `trust` may be NULL. CS_CODE_USAGE: the text is none of the two, or the input holds
  * several runs. CS_CODE_NOTHING_TO_CHECK: it holds none, or the entry has neither a request nor a response.

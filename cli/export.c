@@ -60,8 +60,11 @@ static void say_summary(const cs_output *out, const export_command *command, con
                "  warning: %" PRIu64 " entries of the bundle are not in this ledger: they came from another ledger, or "
                "this one has lost them\n",
                summary->beyond);
-    if (summary->findings > 0)
-        cs_say(out, "  left out: %" PRIu64 " unsigned findings, which no bundle holds\n", summary->findings);
+    if (summary->left_out.findings > 0)
+        cs_say(out, "  left out: %" PRIu64 " unsigned findings, which no bundle holds\n", summary->left_out.findings);
+    if (summary->left_out.verdicts > 0)
+        cs_say(out, "  left out: %" PRIu64 " statements of verdicts, which no bundle holds; not checked here\n",
+               summary->left_out.verdicts);
     cs_say(out, "  head: %s (note it elsewhere; `countersign verify --expect-head` then shows what was cut off)\n",
            summary->head.hex);
 }
@@ -73,7 +76,8 @@ static void add_summary(cs_output *out, const cs_export_summary *summary, bool v
     cs_member_number(out, "added", summary->added);
     cs_member_number(out, "present", summary->present);
     cs_member_number(out, "beyond", summary->beyond);
-    cs_member_number(out, "unsigned_findings", summary->findings);
+    cs_member_number(out, "unsigned_findings", summary->left_out.findings);
+    cs_member_number(out, "verdicts", summary->left_out.verdicts);
     cs_member_text(out, "signatures", verified ? "verified" : "not-checked");
     cs_member_text(out, "head", summary->head.hex);
 }

@@ -192,7 +192,7 @@ static cs_result gate(gate_command *command, char **sources, size_t count) {
     return result;
 }
 
-#define OPTIONS 15u
+#define OPTIONS 16u
 
 static void fill_options(gate_command *command, cs_option options[OPTIONS]) {
     static const char *const owners[] = {"self", "any", NULL};
@@ -217,8 +217,10 @@ static void fill_options(gate_command *command, cs_option options[OPTIONS]) {
          "write what is refused as GitLab's code quality", 0, 0, NULL},
         {"attest", 0, CS_OPTION_TEXT, &command->signing.path, "FILE",
          "write the verdict as two signed in-toto statements; a new file", 0, 0, NULL},
+        {"ledger", 'l', CS_OPTION_TEXT, &command->signing.ledger, "LEDGER",
+         "append the same two statements to this ledger, which may be an INPUT", 0, 0, NULL},
         {"key", 'k', CS_OPTION_TEXT, &command->signing.key_file, "KEY",
-         "private key (PEM) for --attest; without it, the text in COUNTERSIGN_KEY", 0, 0, NULL},
+         "private key (PEM) for --attest and -l; without it, the text in COUNTERSIGN_KEY", 0, 0, NULL},
         {"attest-repo", 0, CS_OPTION_TEXT, &command->signing.repository, "URL",
          "the repository's address, which the attestation states", 0, 0, NULL},
     };
@@ -245,7 +247,7 @@ int cs_cmd_gate(int argc, char **argv) {
         .exits = "  0  every rule of the policy passed, and every input verified\n"
                  "  1  refused: a rule, or the verification of an input; or a rule that proved to refuse nothing\n"
                  "  2  the command line is wrong, or a commit is not named that the policy needs\n"
-                 "  5  the policy, the repository or an input could not be read, or a file not be written\n"
+                 "  5  the policy, the repository or an input could not be read, or a file or the ledger not written\n"
                  "  6  no record is one of those that a requirement is about, or the policy asks for nothing\n",
         .example = "  countersign gate --policy .gate/policy.json --policy-from origin/main --rev HEAD \\\n"
                    "      --base origin/main --junit gate.xml ledger.db\n",

@@ -1,4 +1,4 @@
-/* `gate --attest`: the key, and when the verdict is attested. */
+/* `gate --attest` and `gate --ledger`: the key, and when the verdict is attested. */
 #ifndef CS_CLI_GATE_SIGNING_H
 #define CS_CLI_GATE_SIGNING_H
 
@@ -6,7 +6,8 @@
 #include "gate/attest.h"
 
 typedef struct cs_gate_signing {
-    const char *path; /* NULL: nothing is attested */
+    const char *path;   /* NULL: no file is written */
+    const char *ledger; /* NULL: no ledger is added to. Both NULL: nothing is attested */
     const char *key_file;
     const char *repository;
     cs_key *key; /* owned once begun */

@@ -53,10 +53,9 @@ static cs_result take_entry(logging *log, const cs_entry *entry, cs_result worst
     cs_shown shown;
     cs_log_line line;
     cs_show_decode(entry, log->trust, &shown);
-    cs_log_line_make(&shown, &line);
+    bool kept = cs_log_line_make(&shown, &line);
     if (line.err != NULL) worst = judge(log, cs_code_class(line.err->code), line.err, entry->number, worst);
-    bool kept = true;
-    if (cs_log_filter_matches(&log->filter, &shown, &line)) {
+    if (kept && cs_log_filter_matches(&log->filter, &shown, &line)) {
         log->timeless = log->timeless || shown.timeless;
         kept = keep(log, &line);
     }
@@ -71,8 +70,8 @@ static cs_result take_unreadable(logging *log, uint64_t number, cs_result result
     cs_log_line line;
     worst = judge(log, result, err, number, worst);
     if (number == 0) return worst; /* the source as a whole */
-    cs_log_line_unreadable(number, log->trust != NULL, err, &line);
-    return keep(log, &line) ? worst : no_memory(log);
+    bool kept = cs_log_line_unreadable(number, log->trust != NULL, err, &line) && keep(log, &line);
+    return kept ? worst : no_memory(log);
 }
 
 static cs_result walk(logging *log, cs_source *source, cs_result worst) {
@@ -164,7 +163,9 @@ static const char about[] = "List the entries of ledgers and bundles, a line eac
                             "what it says of itself can't be believed.\n"
                             "Verdicts: signed, failed-work (signed, but the code did not succeed), unanswered, "
                             "finding, close, checkpoint, link,\n"
-                            "invalid (failed verification), unreadable, unchecked (could not be verified).";
+                            "gate-passed, gate-refused (a gate's verdict), invalid (failed verification), unreadable, "
+                            "unchecked (could not\n"
+                            "be verified).";
 
 int cs_cmd_log(int argc, char **argv) {
     cs_trust_options trusted = {.keys = {.count = 0}};
@@ -179,9 +180,9 @@ int cs_cmd_log(int argc, char **argv) {
         {"provider", 0, CS_OPTION_LIST, &wanted.providers, "NAME", "only of this provider; may be given again", 0, 0,
          NULL},
         {"tier", 0, CS_OPTION_CHOICE, &wanted.tier, "process|container|kernel|vm", "only of this tier", 0, 0,
-         cs_log_tiers},
+         cs_tier_choices},
         {"min-tier", 0, CS_OPTION_CHOICE, &wanted.min_tier, "process|container|kernel|vm",
-         "only of this tier or a stronger one", 0, 0, cs_log_tiers},
+         "only of this tier or a stronger one", 0, 0, cs_tier_choices},
         {"since", 0, CS_OPTION_TEXT, &wanted.since, "TIME", "only from then on: 2026-11-29T00:00:00Z", 0, 0, NULL},
         {"until", 0, CS_OPTION_TEXT, &wanted.until, "TIME", "only up to then", 0, 0, NULL},
         {"verdict", 0, CS_OPTION_LIST, &wanted.verdicts, "WORD", "only with this verdict; may be given again", 0, 0,

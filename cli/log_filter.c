@@ -5,8 +5,6 @@
 #include "records/tier.h"
 #include "records/time.h"
 
-const char *const cs_log_tiers[] = {"process", "container", "kernel", "vm", NULL};
-
 static cs_result read_verdicts(const cs_text_list *words, bool *out, cs_error *err) {
     for (size_t i = 0; i < words->count; i++) {
         bool known = false;
@@ -16,11 +14,10 @@ static cs_result read_verdicts(const cs_text_list *words, bool *out, cs_error *e
             known = true;
         }
         if (!known)
-            return cs_fail(
-                err, CS_CODE_USAGE,
-                "--verdict takes signed, failed-work, unanswered, finding, close, checkpoint, link, invalid, "
-                "unreadable or unchecked, not '%.40s'",
-                words->items[i]);
+            return cs_fail(err, CS_CODE_USAGE,
+                           "--verdict takes signed, failed-work, unanswered, finding, close, checkpoint, link, "
+                           "gate-passed, gate-refused, invalid, unreadable or unchecked, not '%.40s'",
+                           words->items[i]);
     }
     return CS_OK;
 }
@@ -80,8 +77,8 @@ static bool tier_matches(const cs_log_filter *filter, const cs_run_record *recor
     if (wanted->tier < 0 && wanted->min_tier < 0) return true;
     if (record == NULL) return false;
     cs_tier tier = cs_tier_parse(cs_bytes_view(&record->isolation));
-    if (wanted->tier >= 0) return tier == cs_tier_parse(cs_view_of(cs_log_tiers[wanted->tier]));
-    return tier >= cs_tier_parse(cs_view_of(cs_log_tiers[wanted->min_tier]));
+    if (wanted->tier >= 0) return tier == cs_tier_parse(cs_view_of(cs_tier_choices[wanted->tier]));
+    return tier >= cs_tier_parse(cs_view_of(cs_tier_choices[wanted->min_tier]));
 }
 
 static bool time_matches(const cs_log_filter *filter, const cs_log_line *line) {
@@ -102,8 +99,11 @@ static bool files_match(const cs_tree *tree, cs_project_file **files, size_t cou
     return count > 0;
 }
 
-static bool commit_matches(const cs_log_filter *filter, const cs_run_request *request) {
+/* A statement of a verdict is about a commit by its id; a run has its files. */
+static bool commit_matches(const cs_log_filter *filter, const cs_shown *shown) {
     if (filter->repo == NULL) return true;
+    if (shown->judged) return strcmp(shown->verdict.verdict.commit, filter->tree.commit) == 0;
+    const cs_run_request *request = shown->request;
     if (request == NULL) return false;
     if (request->payload_case == PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_PROJECT)
         return files_match(&filter->tree, request->project->files, request->project->n_files);
@@ -116,5 +116,5 @@ bool cs_log_filter_matches(const cs_log_filter *filter, const cs_shown *shown, c
     if (cs_log_line_is_bad(line)) return true;
     const cs_run_record *record = cs_shown_record(shown);
     return verdict_matches(filter, line) && time_matches(filter, line) && provider_matches(filter, record) &&
-           tier_matches(filter, record) && commit_matches(filter, shown->request);
+           tier_matches(filter, record) && commit_matches(filter, shown);
 }

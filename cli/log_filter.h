@@ -10,15 +10,13 @@
 typedef struct cs_log_wanted {
     cs_text_list providers;
     cs_text_list verdicts;
-    int tier; /* index into cs_log_tiers; -1: any */
+    int tier; /* index into cs_tier_choices; -1: any */
     int min_tier;
     const char *since; /* NULL: no bound */
     const char *until;
     const char *commit;
     const char *repo; /* NULL: the current folder */
 } cs_log_wanted;
-
-extern const char *const cs_log_tiers[]; /* the words, weakest first; NULL at the end */
 
 /* The same, ready to be applied. Start with {0}; end with cs_log_filter_free. */
 typedef struct cs_log_filter {

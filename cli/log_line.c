@@ -19,6 +19,8 @@ const char *cs_log_verdict_word(cs_log_verdict verdict) {
         [CS_LOG_CLOSE] = "close",
         [CS_LOG_CHECKPOINT] = "checkpoint",
         [CS_LOG_LINK] = "link",
+        [CS_LOG_GATE_PASSED] = "gate-passed",
+        [CS_LOG_GATE_REFUSED] = "gate-refused",
         [CS_LOG_INVALID] = "invalid",
         [CS_LOG_UNREADABLE] = "unreadable",
         [CS_LOG_UNCHECKED] = "unchecked",
@@ -66,10 +68,21 @@ static void summarize_request(const cs_run_request *request, char *out) {
     }
 }
 
+static void summarize_verdict(const cs_read_verdict *read, char *out) {
+    const cs_stated_verdict *verdict = &read->verdict;
+    if (read->kind == CS_VERDICT_SUMMARY)
+        snprintf(out, CS_LOG_TEXT, "commit %s: summary, %zu inputs", verdict->commit, verdict->input_count);
+    else
+        snprintf(out, CS_LOG_TEXT, "commit %s: rules: %zu passed, %zu failed, %zu not judged", verdict->commit,
+                 verdict->passed_rules.count, verdict->failed_rules.count, verdict->warned_rules.count);
+}
+
 static void summarize(const cs_shown *shown, char *out) {
     const cs_statement *statement = &shown->statement;
     if (shown->request != NULL)
         summarize_request(shown->request, out);
+    else if (shown->judged)
+        summarize_verdict(&shown->verdict, out);
     else if (shown->stated && statement->kind == CS_STATEMENT_CLOSE)
         snprintf(out, CS_LOG_TEXT, "session %.12s, %" PRIu64 " calls", statement->close.session,
                  statement->close.calls);
@@ -89,8 +102,9 @@ static cs_log_verdict verdict_of_record(const cs_shown *shown) {
 static cs_log_verdict verdict_of(const cs_shown *shown) {
     if (shown->result == CS_UNCHECKED) return CS_LOG_UNCHECKED;
     if (shown->entry->finding) return shown->result == CS_OK ? CS_LOG_FINDING : CS_LOG_UNREADABLE;
-    if (!shown->stated) return CS_LOG_UNREADABLE;
+    if (!shown->stated && !shown->judged) return CS_LOG_UNREADABLE;
     if (shown->result != CS_OK) return shown->checked ? CS_LOG_INVALID : CS_LOG_UNREADABLE;
+    if (shown->judged) return shown->verdict.verdict.passed ? CS_LOG_GATE_PASSED : CS_LOG_GATE_REFUSED;
     switch (shown->statement.kind) {
     case CS_STATEMENT_RECORD:
         return verdict_of_record(shown);
@@ -135,7 +149,7 @@ static cs_error *keep_error(const cs_error *err) {
     return kept;
 }
 
-void cs_log_line_make(const cs_shown *shown, cs_log_line *out) {
+bool cs_log_line_make(const cs_shown *shown, cs_log_line *out) {
     *out = (cs_log_line){.number = shown->entry->number,
                          .kind = cs_shown_kind(shown),
                          .verification = cs_shown_verification(shown),
@@ -152,12 +166,14 @@ void cs_log_line_make(const cs_shown *shown, cs_log_line *out) {
         (void)cs_fail(&err, CS_CODE_MESSAGE_MALFORMED, "a signed record stands without its request or its response");
         out->err = keep_error(&err);
     }
+    return out->err != NULL || !cs_log_line_is_bad(out);
 }
 
-void cs_log_line_unreadable(uint64_t number, bool trusted, const cs_error *err, cs_log_line *out) {
+bool cs_log_line_unreadable(uint64_t number, bool trusted, const cs_error *err, cs_log_line *out) {
     *out = (cs_log_line){.number = number,
                          .kind = "unreadable",
                          .verification = trusted ? "failed" : "not-checked",
                          .verdict = CS_LOG_UNREADABLE,
                          .err = keep_error(err)};
+    return out->err != NULL;
 }

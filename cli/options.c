@@ -163,12 +163,22 @@ static cs_result take_option(const cs_usage *usage, int value, char **argv, bool
     return read_value(option, optarg, err);
 }
 
-static cs_result check_arguments(const cs_usage *usage, size_t count, cs_error *err) {
+/* A command that read it twice would find it empty, and say so of an input that is not. */
+static bool names_standard_input_twice(char *const *arguments, size_t count) {
+    size_t named = 0;
+    for (size_t i = 0; i < count; i++)
+        named += strcmp(arguments[i], "-") == 0;
+    return named > 1;
+}
+
+static cs_result check_arguments(const cs_usage *usage, char *const *arguments, size_t count, cs_error *err) {
     if (count < usage->min_arguments)
         return cs_fail(err, CS_CODE_USAGE, "an argument is missing: %s", usage->arguments);
     if (count > usage->max_arguments)
         return cs_fail(err, CS_CODE_USAGE, "there are %zu arguments where %zu are the most: %s", count,
                        usage->max_arguments, usage->arguments);
+    if (names_standard_input_twice(arguments, count))
+        return cs_fail(err, CS_CODE_USAGE, "standard input can be read once only");
     return CS_OK;
 }
 
@@ -213,6 +223,6 @@ cs_parse cs_options_parse(const cs_usage *usage, int argc, char **argv, cs_outpu
         *result = help ? print_help(usage, out) : print_version(out);
         return CS_PARSE_STOP;
     }
-    *result = check_arguments(usage, (size_t)(argc - optind), &out->err);
+    *result = check_arguments(usage, argv + optind, (size_t)(argc - optind), &out->err);
     return *result == CS_OK ? CS_PARSE_GO : CS_PARSE_STOP;
 }

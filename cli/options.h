@@ -48,7 +48,7 @@ typedef struct cs_usage {
     const char *example; /* one or more lines */
 } cs_usage;
 
-extern const char *const cs_tier_choices[]; /* the tiers, weakest first */
+extern const char *const cs_tier_choices[]; /* the tiers, weakest first; NULL at the end */
 
 typedef enum cs_parse { CS_PARSE_GO, CS_PARSE_STOP } cs_parse;
 

@@ -93,8 +93,8 @@ void cs_member_number(cs_output *out, const char *name, uint64_t value) {
 
 json_t *cs_json_of_text(cs_view text) {
     const char *start = text.len > 0 ? (const char *)text.ptr : "";
-    json_t *value = json_stringn(start, text.len);
-    if (value != NULL) return value;
+    /* Without memory it fails as well, and must not come out escaped then. */
+    if (cs_utf8_valid(text)) return json_stringn(start, text.len);
     CS_AUTO_BUF escaped = CS_BUF_INIT(MAX_JSON_TEXT);
     if (!cs_escape_append(&escaped, text, true)) return NULL;
     return json_stringn((const char *)escaped.ptr, escaped.len);

@@ -28,7 +28,8 @@ typedef struct reporting {
     cs_page *page;
     json_t *inputs;
     cs_progress progress;
-    uint64_t entries; /* of the input that is read */
+    uint64_t entries;  /* of the input that is read */
+    uint64_t verdicts; /* of them statements of verdicts, which are passed over */
 } reporting;
 
 /* ---- entries -------------------------------------------------------------------------------------------- */
@@ -86,11 +87,13 @@ static cs_result verify_opened(reporting *report, cs_source *source, cs_verify_s
                                        .on_finding = on_finding,
                                        .on_entry = on_entry,
                                        .on_unsigned = on_unsigned,
+                                       .pass_over_verdicts = true,
                                        .on_progress = on_progress,
                                        .user = report};
     cs_result result = cs_verify_source(source, &options, summary, err);
     cs_progress_clear(&report->progress);
     report->entries = summary->entries;
+    report->verdicts = summary->verdicts;
     return result;
 }
 
@@ -112,6 +115,10 @@ static cs_result read_opened(reporting *report, cs_source *source, cs_error *err
         cs_result result = cs_source_next(source, &entry, &more, &own);
         if (result == CS_OK && !more) break;
         report->entries++;
+        if (result == CS_OK && entry.verdict) {
+            report->verdicts++;
+            continue;
+        }
         bool stepped = result == CS_OK;
         cs_error trouble = CS_ERROR_INIT;
         if (stepped)
@@ -142,6 +149,7 @@ static cs_result report_input(reporting *report, const char *path, cs_error *err
     cs_verify_summary summary;
     cs_page_input_begin(report->page, cs_view_of(path));
     report->entries = 0;
+    report->verdicts = 0;
     cs_result result = cs_source_open(path, &source, err);
     cs_page_outcome outcome = {.opened = result == CS_OK, .err = err};
     if (result == CS_OK) {
@@ -153,6 +161,7 @@ static cs_result report_input(reporting *report, const char *path, cs_error *err
     cs_source_close(source);
     outcome.result = result;
     outcome.entries = report->entries;
+    outcome.verdicts = report->verdicts;
     cs_page_input_end(report->page, &outcome);
     add_input(report, path, &outcome);
     if (result != CS_OK) cs_error_in_file(err, path);
@@ -167,20 +176,30 @@ static int64_t now_ms(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* The page takes the place of what is there, and an input must not be what is there. */
-static cs_result check_output(const reporting *report, char **inputs, size_t count, cs_error *err) {
+static bool is_file(const char *path, const struct stat *file) {
+    struct stat named;
+    return path != NULL && stat(path, &named) == 0 && named.st_dev == file->st_dev && named.st_ino == file->st_ino;
+}
+
+static bool is_any(const char *const *paths, size_t count, const struct stat *file) {
+    for (size_t i = 0; i < count; i++)
+        if (is_file(paths[i], file)) return true;
+    return false;
+}
+
+/* The page takes the place of what is there, and nothing that the command reads must be what is there. */
+static cs_result check_output(const reporting *report, const cs_trust_options *trusted, char **inputs, size_t count,
+                              cs_error *err) {
     struct stat there;
-    struct stat input;
     if (report->output == NULL || report->output[0] == '\0')
         return cs_fail(err, CS_CODE_USAGE, "name the page's file with -o");
     if (stat(report->output, &there) != 0) return CS_OK;
     if (!S_ISREG(there.st_mode)) return cs_fail(err, CS_CODE_USAGE, "-o names something that is no file");
-    for (size_t i = 0; i <= count; i++) {
-        const char *path = i < count ? inputs[i] : report->gate;
-        if (path == NULL || stat(path, &input) != 0) continue;
-        if (input.st_dev == there.st_dev && input.st_ino == there.st_ino)
-            return cs_fail(err, CS_CODE_USAGE, "-o names an input, which the page would replace");
-    }
+    if (is_any((const char *const *)inputs, count, &there) || is_file(report->gate, &there))
+        return cs_fail(err, CS_CODE_USAGE, "-o names an input, which the page would replace");
+    if (is_any(trusted->keys.items, trusted->keys.count, &there) ||
+        is_any(trusted->files.items, trusted->files.count, &there))
+        return cs_fail(err, CS_CODE_USAGE, "-o names a key or trust file, which the page would replace");
     return CS_OK;
 }
 
@@ -205,6 +224,7 @@ static void add_members(const reporting *report, size_t bytes) {
     cs_member_number(out, "runs_failed", counts->failed);
     cs_member_number(out, "unsigned_findings", counts->findings);
     cs_member_number(out, "unsigned_findings_shown", counts->findings_shown);
+    cs_member_number(out, "verdicts", counts->verdicts);
     cs_member_number(out, "contradictions", counts->contradictions);
     cs_member_number(out, "findings", counts->faults);
     cs_member_number(out, "findings_shown", counts->faults_shown);
@@ -253,7 +273,7 @@ static cs_result report_all(reporting *report, char **inputs, size_t count) {
 
 static cs_result report_command(reporting *report, const cs_trust_options *trusted, char **inputs, size_t count) {
     cs_output *out = report->out;
-    cs_result result = check_output(report, inputs, count, &out->err);
+    cs_result result = check_output(report, trusted, inputs, count, &out->err);
     if (result == CS_OK && cs_trust_named(trusted)) {
         result = cs_trust_collect(trusted, &report->keys, &out->err);
         report->trust = &report->keys;

@@ -66,11 +66,25 @@ static cs_result show_entry(showing *show, const cs_entry *entry, cs_result wors
     return worst;
 }
 
+/* What the source could not read has a place in the list, too. */
+static void add_unreadable(showing *show, uint64_t number, cs_result result, const cs_error *err) {
+    if (!show->out->json || show->wanted != 0 || number == 0) return;
+    if (json_array_size(show->list) >= MAX_ENTRIES_IN_DOCUMENT) {
+        show->left_out++;
+        return;
+    }
+    const char *verification = show->trust == NULL ? "not-checked" : result == CS_FAILED ? "failed" : "could-not-check";
+    json_t *object = json_pack("{s:I, s:s, s:s, s:o}", "number", (json_int_t)number, "kind", "unreadable",
+                               "verification", verification, "error", cs_json_of_error(err));
+    if (json_array_append_new(show->list, object) != 0) show->out->lost = true;
+}
+
 /* An entry that the source itself could not read. */
 static cs_result skip_entry(showing *show, uint64_t number, cs_result result, const cs_error *err, cs_result worst) {
     if (show->wanted == number) show->found = true;
     if (show->wanted != 0 && show->wanted != number) return worst;
     cs_say(show->out, "%-6" PRIu64 " %s [%s]\n", number, err->message, cs_code_name(err->code));
+    add_unreadable(show, number, result, err);
     cs_result now = cs_worse(result, worst);
     if (now != worst) {
         show->out->err = *err;

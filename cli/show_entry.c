@@ -13,7 +13,10 @@ static void decode_envelope(cs_shown *shown, cs_view json) {
     cs_error err = CS_ERROR_INIT;
     cs_result result = cs_envelope_decode(json, &shown->envelope, &err);
     shown->enveloped = result == CS_OK;
-    if (result == CS_OK) {
+    if (result == CS_OK && shown->entry->verdict) {
+        result = cs_verdict_read(cs_buf_view(&shown->envelope.payload), &shown->verdict, &err);
+        shown->judged = result == CS_OK;
+    } else if (result == CS_OK) {
         result = cs_statement_read(cs_buf_view(&shown->envelope.payload), &shown->statement, &err);
         shown->stated = result == CS_OK;
     }
@@ -50,11 +53,19 @@ static cs_result check_run(const cs_shown *shown, cs_sha256 *hash, cs_error *err
     return result;
 }
 
-/* A record's own times tell whether its key was trusted then; a close and a link have none of their own. */
-static cs_result check_window(const cs_shown *shown, const cs_trust *trust, cs_error *err) {
+static cs_result check_times(const cs_shown *shown, const cs_trust *trust, cs_error *err) {
+    const char *keyid = shown->envelope.keyid;
+    if (shown->judged) {
+        int64_t made_ms = shown->verdict.verdict.made_unix_ms;
+        return cs_trust_check_time(trust, keyid, made_ms, made_ms, err);
+    }
     const cs_run_record *record = shown->statement.record;
-    cs_result result =
-        cs_trust_check_run(trust, shown->envelope.keyid, record->started_unix_ms, record->ended_unix_ms, err);
+    return cs_trust_check_run(trust, keyid, record->started_unix_ms, record->ended_unix_ms, err);
+}
+
+/* Own times, of a record or the summary of a verdict, tell whether the key was trusted then; nothing else has any. */
+static cs_result check_window(const cs_shown *shown, const cs_trust *trust, cs_error *err) {
+    cs_result result = check_times(shown, trust, err);
     if (result != CS_OK) cs_error_where(err, "envelope");
     return result;
 }
@@ -67,10 +78,11 @@ static void check(cs_shown *shown, const cs_trust *trust) {
     cs_sha256 *hash = cs_sha256_new();
     cs_result result = hash != NULL ? CS_OK : cs_fail(&err, CS_CODE_NO_MEMORY, "there is no memory for a running hash");
     if (result == CS_OK) result = cs_envelope_verify(&shown->envelope, trust, &scratch, &err);
-    bool run = shown->statement.kind == CS_STATEMENT_RECORD;
+    bool run = shown->stated && shown->statement.kind == CS_STATEMENT_RECORD;
+    bool timed = run || (shown->judged && shown->verdict.kind == CS_VERDICT_SUMMARY);
     if (result == CS_OK && run) result = check_run(shown, hash, &err);
-    if (result == CS_OK && run) result = check_window(shown, trust, &err);
-    shown->timeless = !run && cs_trust_is_bounded(trust, shown->envelope.keyid);
+    if (result == CS_OK && timed) result = check_window(shown, trust, &err);
+    shown->timeless = !timed && cs_trust_is_bounded(trust, shown->envelope.keyid);
     cs_sha256_free(hash);
     note(shown, result, &err);
 }
@@ -87,6 +99,7 @@ void cs_show_decode(const cs_entry *entry, const cs_trust *trust, cs_shown *out)
 void cs_shown_free(cs_shown *shown) {
     if (shown->enveloped) cs_envelope_free(&shown->envelope);
     if (shown->stated) cs_statement_free(&shown->statement);
+    if (shown->judged) cs_read_verdict_free(&shown->verdict);
     cs_message_free(shown->request);
     cs_message_free(shown->response);
     *shown = (cs_shown){.result = CS_UNCHECKED, .err = CS_ERROR_INIT};
@@ -96,6 +109,7 @@ void cs_shown_free(cs_shown *shown) {
 
 const char *cs_shown_kind(const cs_shown *shown) {
     if (shown->entry->finding) return "finding";
+    if (shown->judged) return "verdict";
     if (!shown->stated) return "unreadable";
     if (shown->statement.kind == CS_STATEMENT_CLOSE) return "close";
     if (shown->statement.kind == CS_STATEMENT_LINK) return shown->statement.link.checkpoint ? "checkpoint" : "link";

@@ -4,6 +4,7 @@
 
 #include "records/dsse.h"
 #include "records/statement.h"
+#include "records/verdict.h"
 #include "verify/trust.h"
 #include "verify/source.h"
 
@@ -14,6 +15,8 @@ typedef struct cs_shown {
     bool enveloped; /* `envelope` is filled */
     cs_statement statement;
     bool stated; /* `statement` is filled */
+    cs_read_verdict verdict;
+    bool judged; /* `verdict` is filled: an entry of the kind */
     cs_run_request *request;
     cs_run_response *response;
     bool checked;     /* with trusted keys; otherwise `result` is about decoding only */
@@ -28,7 +31,7 @@ void cs_show_decode(const cs_entry *entry, const cs_trust *trust, cs_shown *out)
 void cs_shown_free(cs_shown *shown);
 
 /* "run", "session-call", "unanswered-call", "close", "checkpoint", "link" (one of an entry that is not there),
- * "finding" or "unreadable". */
+ * "verdict", "finding" or "unreadable". */
 const char *cs_shown_kind(const cs_shown *shown);
 
 /* "not-checked", "passed", "signature-only" (good, but whether it was signed in the window of its key is not for this

@@ -36,6 +36,34 @@ static bool put_statement(json_t *object, const cs_statement *statement) {
     return put(object, "record_signed", json_true());
 }
 
+static json_t *json_of_names(const char *const *names, size_t count) {
+    json_t *list = json_array();
+    for (size_t i = 0; list != NULL && i < count; i++) {
+        if (json_array_append_new(list, cs_json_of_text(cs_view_of(names[i]))) == 0) continue;
+        json_decref(list);
+        return NULL;
+    }
+    return list;
+}
+
+static bool put_rules(json_t *object, const cs_stated_verdict *verdict) {
+    return put(object, "passed", json_of_names(verdict->passed_rules.items, verdict->passed_rules.count)) &&
+           put(object, "warned", json_of_names(verdict->warned_rules.items, verdict->warned_rules.count)) &&
+           put(object, "failed", json_of_names(verdict->failed_rules.items, verdict->failed_rules.count));
+}
+
+static bool put_verdict(json_t *object, const cs_read_verdict *read) {
+    const cs_stated_verdict *verdict = &read->verdict;
+    bool summary = read->kind == CS_VERDICT_SUMMARY;
+    json_t *made = json_pack("{s:s, s:s, s:s, s:s, s:s}", "statement", summary ? "summary" : "test-result", "result",
+                             verdict->passed ? "PASSED" : "FAILED", "commit", verdict->commit, "repository",
+                             verdict->repository, "policy_sha256", verdict->policy_sha256);
+    if (!put(object, "gate_verdict", made)) return false;
+    if (!summary) return put_rules(made, verdict);
+    return put(made, "made_unix_ms", json_integer((json_int_t)verdict->made_unix_ms)) &&
+           put(made, "inputs", json_of_names(verdict->inputs, verdict->input_count));
+}
+
 static bool put_message(json_t *object, const char *name, const char *base64_name, const ProtobufCMessage *message,
                         cs_view bytes) {
     if (bytes.ptr == NULL) return true;
@@ -69,6 +97,7 @@ static bool fill(json_t *object, const cs_shown *shown, bool full) {
            (shown->result == CS_OK || put(object, "error", cs_json_of_error(&shown->err))) &&
            (shown->entry->row == NULL || put_row(object, shown->entry->row)) &&
            (!shown->stated || put_statement(object, &shown->statement)) &&
+           (!shown->judged || put_verdict(object, &shown->verdict)) &&
            (record == NULL || put(object, "record", cs_json_of_message(&record->base))) &&
            (shown->request == NULL || put(object, "payload", json_string(cs_request_kind(shown->request)))) &&
            (!full || put_full(object, shown));

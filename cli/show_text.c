@@ -42,6 +42,9 @@ void cs_show_line(const cs_output *out, const cs_shown *shown) {
         cs_escape_short(shown->entry->row->code, code, sizeof code);
         cs_say(out, " (%s)", code);
     }
+    if (shown->judged)
+        cs_say(out, " (%s of commit %s)", shown->verdict.verdict.passed ? "PASSED" : "FAILED",
+               shown->verdict.verdict.commit);
     if (shown->result != CS_OK) cs_say(out, " [%s]", cs_code_name(shown->err.code));
     cs_say(out, "\n");
 }
@@ -124,12 +127,39 @@ static void say_statement(const cs_output *out, const cs_statement *statement) {
     }
 }
 
+static void say_text(const cs_output *out, const char *label, const char *text) {
+    char shown[CS_VERDICT_MAX_REPOSITORY + 64];
+    cs_escape_short(cs_view_of(text), shown, sizeof shown);
+    cs_say(out, "  %-18s %s\n", label, shown);
+}
+
+static void say_names(const cs_output *out, const char *label, const char *const *names, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        say_text(out, label, names[i]);
+}
+
+static void say_verdict(const cs_output *out, const cs_read_verdict *read) {
+    const cs_stated_verdict *verdict = &read->verdict;
+    bool summary = read->kind == CS_VERDICT_SUMMARY;
+    cs_say(out, "%s of a gate's verdict, which is no evidence of a run: %s\n", summary ? "summary" : "test result",
+           verdict->passed ? "PASSED" : "FAILED");
+    say_text(out, "commit", verdict->commit);
+    say_text(out, "repository", verdict->repository[0] != '\0' ? verdict->repository : "(not named)");
+    say_text(out, "policy sha256", verdict->policy_sha256);
+    if (summary) say_time(out, "judged", verdict->made_unix_ms);
+    say_names(out, "rule passed", verdict->passed_rules.items, verdict->passed_rules.count);
+    say_names(out, "rule failed", verdict->failed_rules.items, verdict->failed_rules.count);
+    say_names(out, "rule not judged", verdict->warned_rules.items, verdict->warned_rules.count);
+    say_names(out, "rests on envelope", verdict->inputs, verdict->input_count);
+}
+
 void cs_show_full(const cs_output *out, const cs_shown *shown) {
     const cs_run_record *record = cs_shown_record(shown);
     cs_say(out, "entry %" PRIu64 ": %s\n", shown->entry->number, cs_shown_kind(shown));
     say_verification(out, shown);
     say_row(out, shown->entry->row);
     if (shown->stated) say_statement(out, &shown->statement);
+    if (shown->judged) say_verdict(out, &shown->verdict);
     if (record != NULL) say_record(out, record, shown->stated);
     if (shown->request != NULL) cs_say_request(out, shown->request);
     if (shown->response != NULL) {

@@ -78,6 +78,8 @@ static void print_summary(const checking *input, cs_result result, const cs_veri
     if (summary->sessions > 0) cs_say(out, ", %" PRIu64 " sessions closed", summary->sessions);
     if (summary->duplicates > 0) cs_say(out, ", %" PRIu64 " duplicates", summary->duplicates);
     if (summary->findings > 0) cs_say(out, ", %" PRIu64 " unsigned findings", summary->findings);
+    if (summary->verdicts > 0)
+        cs_say(out, ", %" PRIu64 " statements of verdicts, which count as no run", summary->verdicts);
     cs_say(out, ", %" PRIu64 " failures, %" PRIu64 " warnings\n", summary->failures, summary->warnings);
     cs_say(out, "  complete? %s\n", completeness(input, result, summary));
     if (has_head(result, summary))
@@ -93,17 +95,18 @@ static void print_summary(const checking *input, cs_result result, const cs_veri
 
 static json_t *summary_json(checking *input, const char *path, cs_result result, const cs_verify_summary *s) {
     return json_pack(
-        "{s:o, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:s, s:s?, s:{s:I, s:I, s:I},"
+        "{s:o, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:s, s:s?, s:{s:I, s:I, s:I},"
         " s:O, s:I}",
         "input", cs_json_of_text(cs_view_of(path)), "verdict", cs_result_word(result), "code",
         cs_code_name(input->first.code), "message", input->first.message, "kind",
         s->kind == CS_SOURCE_LEDGER ? "ledger" : "bundle", "entries", (json_int_t)s->entries, "runs",
         (json_int_t)s->runs, "sessions", (json_int_t)s->sessions, "unanswered", (json_int_t)s->unanswered, "duplicates",
-        (json_int_t)s->duplicates, "unsigned_findings", (json_int_t)s->findings, "failures", (json_int_t)s->failures,
-        "warnings", (json_int_t)s->warnings, "linked", (int)s->linked, "completeness", completeness(input, result, s),
-        "head", has_head(result, s) ? s->head.hex : NULL, "uncovered", "trace_ids", (json_int_t)s->uncovered.trace_ids,
-        "durations", (json_int_t)s->uncovered.durations, "advice", (json_int_t)s->uncovered.advice, "findings",
-        input->findings.list, "findings_left_out", (json_int_t)input->findings.left_out);
+        (json_int_t)s->duplicates, "unsigned_findings", (json_int_t)s->findings, "verdicts", (json_int_t)s->verdicts,
+        "failures", (json_int_t)s->failures, "warnings", (json_int_t)s->warnings, "linked", (int)s->linked,
+        "completeness", completeness(input, result, s), "head", has_head(result, s) ? s->head.hex : NULL, "uncovered",
+        "trace_ids", (json_int_t)s->uncovered.trace_ids, "durations", (json_int_t)s->uncovered.durations, "advice",
+        (json_int_t)s->uncovered.advice, "findings", input->findings.list, "findings_left_out",
+        (json_int_t)input->findings.left_out);
 }
 
 static void add_input(checking *input, json_t *inputs, json_t *object) {
@@ -147,8 +150,8 @@ static json_t *unopened_json(const checking *input, const char *path, cs_result 
 static cs_result verify_unopened(checking *input, const char *path, cs_result result, json_t *inputs) {
     input->verified = result == CS_NOTHING;
     if (result == CS_NOTHING && input->expectation->head != NULL)
-        result =
-            cs_fail(&input->first, CS_CODE_HEAD_MISSING, "the input holds no record, so its head is not the expected one");
+        result = cs_fail(&input->first, CS_CODE_HEAD_MISSING,
+                         "the input holds no record, so its head is not the expected one");
     cs_say(input->out, "%s: %s: %s: %s\n", input->findings.name, cs_result_word(result),
            cs_code_name(input->first.code), input->first.message);
     if (input->out->json) add_input(input, inputs, unopened_json(input, path, result));

@@ -194,25 +194,32 @@ cs_result cs_gate_attest_lines(const cs_gate_options *options, const cs_gate_ver
     return result;
 }
 
-/* ---- the file -------------------------------------------------------------------------------------------- */
+/* ---- where they go ------------------------------------------------------------------------------------- */
 
 cs_result cs_gate_attest_ready(const cs_gate_options *options, const cs_gate_attestation *how, cs_error *err) {
     cs_result result = check_subject(options, how, err);
     struct stat info;
-    if (result != CS_OK || lstat(how->path, &info) != 0) return result;
-    result = cs_fail(err, CS_CODE_IO, "there is a file already where the attestation is to be; none is replaced");
-    cs_error_where(err, "%s", how->path);
+    if (result == CS_OK && how->path != NULL && lstat(how->path, &info) == 0) {
+        result = cs_fail(err, CS_CODE_IO, "there is a file already where the attestation is to be; none is replaced");
+        cs_error_where(err, "%s", how->path);
+    }
+    if (result == CS_OK && how->ledger != NULL) result = cs_gate_attest_ledger_ready(how->ledger, err);
     return result;
 }
 
 cs_result cs_gate_attest(const cs_gate_options *options, const cs_gate_verdict *verdict, const cs_gate_attestation *how,
-                         bool *written, cs_error *err) {
+                         cs_gate_attested *out, cs_error *err) {
     CS_AUTO_BUF lines = CS_BUF_INIT(2 * (size_t)CS_MAX_ENVELOPE_BYTES + 2);
-    bool made = false;
-    *written = false;
-    cs_result result = cs_gate_attest_lines(options, verdict, how, &made, &lines, err);
-    if (result != CS_OK || !made) return result;
-    result = cs_gate_attest_publish(how->path, cs_buf_view(&lines), err);
-    *written = result == CS_OK;
-    return result;
+    *out = (cs_gate_attested){.made = false};
+    cs_result result = cs_gate_attest_lines(options, verdict, how, &out->made, &lines, err);
+    if (result != CS_OK || !out->made) return result;
+    if (how->ledger != NULL) result = cs_gate_attest_append(how->ledger, cs_buf_view(&lines), &out->kept, err);
+    if (how->path == NULL) return result;
+    cs_error of_file = CS_ERROR_INIT;
+    cs_result written = cs_gate_attest_publish(how->path, cs_buf_view(&lines), &of_file);
+    out->written = written == CS_OK;
+    if (result != CS_OK && written != CS_OK) cs_error_also(err, "; and %s", of_file.message);
+    if (result != CS_OK || written == CS_OK) return result;
+    if (err != NULL) *err = of_file;
+    return written;
 }

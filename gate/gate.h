@@ -100,6 +100,7 @@ typedef struct cs_gate_verdict {
     size_t count; /* requirements + 1 */
     uint64_t records; /* distinct, of all sources that verified */
     uint64_t refusals;
+    uint64_t verdicts; /* statements of earlier verdicts in the sources: no evidence, passed over, not checked */
     struct cs_gate_evidence *evidence; /* what cs_gate_prove judges again; its own matter */
 } cs_gate_verdict;
 

@@ -143,6 +143,7 @@ static cs_result judge(const cs_gate_options *options, cs_gate_setting *setting,
     cs_error of_sources = CS_ERROR_INIT;
     cs_result sources = read_all(options, setting, verdict->evidence, &of_sources);
     verdict->sources = sources;
+    verdict->verdicts = verdict->evidence->verdicts;
     result = conclude(options, setting, verdict, err);
     if (result == CS_OK) result = settle(verdict, err);
     if (sources == CS_OK) return result;

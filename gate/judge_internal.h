@@ -193,6 +193,7 @@ typedef struct cs_gate_evidence {
     size_t chain_room;
     size_t copied; /* bytes of messages that are copied */
     bool too_large; /* a witness was too large to be copied */
+    uint64_t verdicts; /* statements of verdicts in the sources, passed over; also of one that failed */
 } cs_gate_evidence;
 
 void cs_gate_evidence_free(cs_gate_evidence *evidence);

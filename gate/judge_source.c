@@ -100,10 +100,13 @@ static cs_result verify(reading *r, cs_source *source, cs_error *err) {
                                  .on_run = on_run,
                                  .on_entry = on_entry,
                                  .on_unsigned = on_unsigned,
+                                 .pass_over_verdicts = true,
                                  .on_progress = on_progress,
                                  .user = r};
     cs_verify_summary summary;
-    return cs_verify_source(source, &options, &summary, err);
+    cs_result result = cs_verify_source(source, &options, &summary, err);
+    r->evidence->verdicts += summary.verdicts;
+    return result;
 }
 
 /* A source without a run, say a ledger of findings alone, adds no record, and is no failure. */

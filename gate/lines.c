@@ -7,6 +7,9 @@ typedef struct telling {
     bool (*on_line)(void *user, const cs_line *line);
     void *user;
     bool stopped;
+    bool differs;          /* a line was told that is in one of them only */
+    size_t due_a, due_b;   /* lines that the hunks announced, */
+    size_t seen_a, seen_b; /* and that came */
 } telling;
 
 /* What a callback of libgit2 answers; only a negative number ends a comparison. */
@@ -24,6 +27,8 @@ static int on_hunk(const git_diff_delta *delta, const git_diff_hunk *hunk, void 
                     .count_a = hunk->old_lines,
                     .start_b = hunk->new_start,
                     .count_b = hunk->new_lines};
+    t->due_a += (size_t)hunk->old_lines;
+    t->due_b += (size_t)hunk->new_lines;
     return tell(t, &line);
 }
 
@@ -46,6 +51,9 @@ static int on_diff_line(const git_diff_delta *delta, const git_diff_hunk *hunk, 
     (void)delta;
     (void)hunk;
     cs_line line = {.kind = kind_of(from->origin)};
+    t->differs = t->differs || line.kind != CS_LINE_SAME;
+    t->seen_a += line.kind == CS_LINE_SAME || line.kind == CS_LINE_ONLY_A;
+    t->seen_b += line.kind == CS_LINE_SAME || line.kind == CS_LINE_ONLY_B;
     if (line.kind != CS_LINE_UNFINISHED) {
         size_t len = from->content_len;
         if (len > 0 && from->content[len - 1] == '\n') len--;
@@ -66,6 +74,11 @@ static bool is_too_large(cs_view text) {
     return lines > CS_LINES_MAX_LINES;
 }
 
+/* Without memory libgit2 tells of a part, or of nothing, and answers that all is well. */
+static bool is_whole(const telling *t, cs_view a, cs_view b) {
+    return t->differs == !cs_view_equal(a, b) && t->seen_a == t->due_a && t->seen_b == t->due_b;
+}
+
 cs_lines_state cs_lines_compare(cs_view a, cs_view b, bool (*on_line)(void *user, const cs_line *line), void *user) {
     telling t = {.on_line = on_line, .user = user};
     git_diff_options options;
@@ -79,5 +92,5 @@ cs_lines_state cs_lines_compare(cs_view a, cs_view b, bool (*on_line)(void *user
             git_diff_buffers(a.ptr, a.len, NULL, b.ptr, b.len, NULL, &options, NULL, NULL, on_hunk, on_diff_line, &t);
     git_libgit2_shutdown();
     if (t.stopped) return CS_LINES_STOPPED;
-    return code == 0 ? CS_LINES_TOLD : CS_LINES_FAILED;
+    return code == 0 && is_whole(&t, a, b) ? CS_LINES_TOLD : CS_LINES_FAILED;
 }

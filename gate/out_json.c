@@ -83,7 +83,8 @@ static json_t *proofs_json(const cs_gate_report *report) {
 
 json_t *cs_gate_out_json(const cs_gate_report *report) {
     const cs_gate_verdict *verdict = report->verdict;
-    return json_pack("{s:o, s:b, s:I, s:I, s:o}", "sections", sections_json(verdict), "sources_verified",
+    return json_pack("{s:o, s:b, s:I, s:I, s:I, s:o}", "sections", sections_json(verdict), "sources_verified",
                      (int)(verdict->sources == CS_OK), "records", (json_int_t)verdict->records, "refusals",
-                     (json_int_t)verdict->refusals, "proofs", proofs_json(report));
+                     (json_int_t)verdict->refusals, "verdicts_passed_over", (json_int_t)verdict->verdicts, "proofs",
+                     proofs_json(report));
 }

@@ -21,13 +21,14 @@ static json_t *uri_json(const char *path) {
     return json_stringn((const char *)uri.ptr, uri.len);
 }
 
-/* The file that it is about; of what is about none, the policy, whose rule it is. */
+/* The file that it is about; of what is about none, the policy, whose rule it is; without one in the repository, the
+ * repository: services refuse a result that has no place. */
 static const char *path_of(const cs_gate_report *report, const cs_gate_item *item) {
-    return item->path[0] != '\0' ? item->path : report->policy_path;
+    if (item->path[0] != '\0') return item->path;
+    return report->policy_path[0] != '\0' ? report->policy_path : ".";
 }
 
 static json_t *locations_json(const char *path) {
-    if (path[0] == '\0') return json_array();
     return json_pack("[{s:{s:{s:o}, s:{s:i}}}]", "physicalLocation", "artifactLocation", "uri", uri_json(path),
                      "region", "startLine", 1);
 }
@@ -114,7 +115,7 @@ static json_t *issue_json(const cs_gate_report *report, const cs_gate_item *item
     if (!cs_gate_item_fingerprint(item, &fingerprint)) return NULL;
     return json_pack("{s:o, s:s, s:s, s:s, s:{s:o, s:{s:i}}}", "description", cs_gate_out_json_text(sentence),
                      "check_name", item->rule, "fingerprint", fingerprint.hex, "severity", "blocker", "location",
-                     "path", cs_gate_out_json_text(path[0] != '\0' ? path : "."), "lines", "begin", 1);
+                     "path", cs_gate_out_json_text(path), "lines", "begin", 1);
 }
 
 bool cs_gate_out_code_quality(const cs_gate_report *report, cs_buf *out) {

@@ -49,6 +49,10 @@ static bool add_verdict(const cs_gate_report *report, cs_buf *out) {
     const cs_gate_verdict *verdict = report->verdict;
     cs_gate_counts counts = cs_gate_out_count(report);
     size_t requirements = verdict->count > 0 ? verdict->count - 1 : 0;
+    if (verdict->verdicts > 0 &&
+        !cs_buf_printf(out, "passed over: %" PRIu64 " statements of earlier verdicts: not evidence, not checked\n",
+                       verdict->verdicts))
+        return false;
     return cs_buf_printf(
         out, "gate: %s: %zu requirements, %" PRIu64 " distinct records; of %zu rules %zu refused and %zu undecided\n",
         cs_gate_verdict_word(verdict), requirements, verdict->records, counts.rules, counts.refused, counts.undecided);

@@ -84,13 +84,21 @@ static void on_progress(void *user, uint64_t done, uint64_t total) {
 cs_result cs_export_verify(cs_export_job *job, cs_source *source, const char *path, cs_export_on_entry *call,
                            cs_verify_summary *summary, cs_error *err) {
     reading r = {.job = job, .path = path, .on_entry = call};
-    cs_verify_options options = {
-        .trust = &job->trust, .on_finding = on_finding, .on_entry = on_entry, .on_progress = on_progress, .user = &r};
+    cs_verify_options options = {.trust = &job->trust,
+                                 .on_finding = on_finding,
+                                 .on_entry = on_entry,
+                                 .pass_over_verdicts = true,
+                                 .on_progress = on_progress,
+                                 .user = &r};
     cs_result result = cs_verify_source(source, &options, summary, err);
     /* An error of our own names its file itself. */
     if (result != CS_OK && !r.ours) cs_error_where(err, "%s", path);
     if (result == CS_FAILED && !r.ours) job->summary->failed_entry = summary->failed_entry;
     return result;
+}
+
+cs_export_left_out cs_export_left_out_of(const cs_verify_summary *verified) {
+    return (cs_export_left_out){.findings = verified->findings, .verdicts = verified->verdicts};
 }
 
 /* ---- one attempt ----------------------------------------------------------------------------------- */

@@ -1,7 +1,8 @@
 /* Write a ledger's signed entries as a linked bundle: docs/FORMAT.md, "Bundle" and "Export".
  *
  * Everything is verified while it is read, and the file appears, or changes, only when the whole ledger passed: it is
- * written beside its place, synced and renamed. Findings have no place in a bundle; they are counted.
+ * written beside its place, synced and renamed. Findings and the statements of verdicts have no place in a bundle; they
+ * are counted, and of the latter no signature is checked.
  */
 #ifndef CS_HARNESS_EXPORT_H
 #define CS_HARNESS_EXPORT_H
@@ -25,6 +26,12 @@ typedef struct cs_export_options {
     void *user;
 } cs_export_options;
 
+/* Entries of a ledger that no bundle holds. */
+typedef struct cs_export_left_out {
+    uint64_t findings; /* unsigned */
+    uint64_t verdicts; /* statements of verdicts */
+} cs_export_left_out;
+
 typedef struct cs_export_summary {
     bool original;     /* the lines and links of the one bundle that the ledger was imported from, byte for byte */
     bool resumed;      /* the file was there, and was extended; when it is not and nothing was added, it is as it was */
@@ -32,12 +39,12 @@ typedef struct cs_export_summary {
     uint64_t added;    /* entries that are new in it */
     uint64_t present;  /* entries of the ledger that it had already */
     uint64_t beyond;   /* entries of the file that the ledger lacks: of other ledgers, or this one has lost them */
-    uint64_t findings; /* unsigned findings of the ledger, left out */
+    cs_export_left_out left_out;
     uint64_t failed_entry; /* line or row of the failed check that ended it; 0: none */
     cs_digest head;        /* SHA-256 of the last line */
 } cs_export_summary;
 
-/* A ledger that consists of exactly one imported linked bundle, and findings, is written as it came, byte for byte,
+/* A ledger that consists of exactly one imported linked bundle, and what is left out, is written as it came, byte for byte,
  * when `out` is not there or is a beginning of it. Everything else gets links of our own (CS_CODE_EXPORT_KEY without a
  * key), the envelopes as they are. A file that is there must be a linked bundle that passes under the trusted keys, with
  * every link under our own key (CS_CODE_EXPORT_FOREIGN): it keeps its lines, entries it holds already are not

@@ -45,10 +45,13 @@ CS_MUST_CHECK cs_result cs_export_make_line(cs_export_job *job, const cs_entry *
 CS_MUST_CHECK cs_result cs_export_verify(cs_export_job *job, cs_source *source, const char *path,
                                          cs_export_on_entry *on_entry, cs_verify_summary *summary, cs_error *err);
 
+/* What the verifier counted of it. */
+cs_export_left_out cs_export_left_out_of(const cs_verify_summary *verified);
+
 /* Walk a ledger without keys: rows and their digests, and of every link its form and that it fits its line. The same
  * codes as the verifier's, with the ledger's path in where; what the callback answers is left as it is. */
 CS_MUST_CHECK cs_result cs_export_walk(cs_export_job *job, cs_source *source, cs_export_on_entry *on_entry, void *user,
-                                       uint64_t *findings, cs_error *err);
+                                       cs_export_left_out *left_out, cs_error *err);
 
 /* Are the ledger's signed rows one imported bundle? *original, or *why with the code CS_CODE_EXPORT_KEY. A ledger with a
  * fault, or nothing signed, is taken for one: whoever reads it next says what is wrong. */

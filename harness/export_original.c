@@ -56,8 +56,8 @@ cs_result cs_export_survey(cs_export_job *job, bool *original, cs_error *why, cs
         return result;
     }
     survey s = {.job = job};
-    uint64_t findings = 0;
-    result = cs_export_walk(job, source, survey_entry, &s, &findings, why);
+    cs_export_left_out left_out;
+    result = cs_export_walk(job, source, survey_entry, &s, &left_out, why);
     cs_source_close(source);
     if (result == CS_OK && s.lines > 0 && !s.complete) {
         (void)cs_fail(why, CS_CODE_EXPORT_KEY,
@@ -109,7 +109,7 @@ static cs_result write_entry(void *user, const cs_verified_entry *entry, cs_erro
 }
 
 static cs_result write_unverified(cs_export_job *job, cs_source *source, cs_error *err) {
-    cs_result result = cs_export_walk(job, source, write_entry, job, &job->summary->findings, err);
+    cs_result result = cs_export_walk(job, source, write_entry, job, &job->summary->left_out, err);
     if (result == CS_OK && !job->holds_run)
         result = cs_fail(err, CS_CODE_NOTHING_TO_CHECK, "the ledger holds no record of a run");
     if (result != CS_OK && err->where[0] == '\0') cs_error_where(err, "%s", job->options->ledger);
@@ -125,7 +125,7 @@ static cs_result write_all(cs_export_job *job, cs_error *err) {
         result = write_unverified(job, source, err);
     } else {
         result = cs_export_verify(job, source, job->options->ledger, write_entry, &verified, err);
-        job->summary->findings = verified.findings;
+        job->summary->left_out = cs_export_left_out_of(&verified);
     }
     cs_source_close(source);
     return result;

@@ -72,8 +72,8 @@ static cs_result copy_old(cs_export_job *job, cs_error *err) {
         result = cs_export_verify(job, source, job->options->out, copy_line, &verified, err);
         cs_source_close(source);
         if (result == CS_NOTHING)
-            result =
-                cs_fail(err, CS_CODE_EXPORT_FOREIGN, "the file is there, and holds no record of a run; name a new file");
+            result = cs_fail(err, CS_CODE_EXPORT_FOREIGN,
+                             "the file is there, and holds no record of a run; name a new file");
     } else if (err->code == CS_CODE_INPUT_UNKNOWN || err->code == CS_CODE_INPUT_VERDICT) {
         result = cs_fail(err, CS_CODE_EXPORT_FOREIGN, "the file is there, and is no bundle; name a new file");
     }
@@ -111,7 +111,7 @@ static cs_result write_ledger(cs_export_job *job, cs_error *err) {
     if (result != CS_OK) return result;
     cs_verify_summary verified;
     result = cs_export_verify(job, source, job->options->ledger, write_entry, &verified, err);
-    job->summary->findings = verified.findings;
+    job->summary->left_out = cs_export_left_out_of(&verified);
     cs_source_close(source);
     return result;
 }

@@ -54,25 +54,26 @@ static void show_progress(const cs_export_job *job, const cs_source *source) {
     job->options->on_progress(job->options->user, done, total);
 }
 
-/* The next row that is no finding; *more false at the end. */
-static cs_result next_signed(cs_export_job *job, cs_source *source, cs_entry *entry, bool *more, uint64_t *findings,
-                             cs_error *err) {
+/* The next row that a bundle can hold; *more false at the end. */
+static cs_result next_signed(cs_export_job *job, cs_source *source, cs_entry *entry, bool *more,
+                             cs_export_left_out *left_out, cs_error *err) {
     for (;;) {
         cs_result result = cs_source_next(source, entry, more, err);
         if (result != CS_OK || !*more) return result;
         show_progress(job, source);
-        if (!entry->finding) return CS_OK;
-        (*findings)++;
+        if (!entry->finding && !entry->verdict) return CS_OK;
+        left_out->findings += entry->finding;
+        left_out->verdicts += entry->verdict;
     }
 }
 
 cs_result cs_export_walk(cs_export_job *job, cs_source *source, cs_export_on_entry *on_entry, void *user,
-                         uint64_t *findings, cs_error *err) {
-    *findings = 0;
+                         cs_export_left_out *left_out, cs_error *err) {
+    *left_out = (cs_export_left_out){.findings = 0};
     for (;;) {
         cs_entry entry = {.number = 0};
         bool more = false;
-        cs_result result = next_signed(job, source, &entry, &more, findings, err);
+        cs_result result = next_signed(job, source, &entry, &more, left_out, err);
         if (result == CS_OK && !more) return CS_OK;
         cs_verified_entry verified = {.entry = &entry};
         if (result == CS_OK) {

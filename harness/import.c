@@ -64,7 +64,8 @@ static cs_result note_link(importing *in, const cs_ledger_row *row, cs_error *er
 
 static cs_result note_row(void *user, const cs_ledger_row *row, cs_error *err) {
     importing *in = user;
-    if (cs_view_is(row->kind, CS_KIND_FINDING)) return CS_OK;
+    /* No bundle can bring either. */
+    if (cs_view_is(row->kind, CS_KIND_FINDING) || cs_view_is(row->kind, CS_KIND_VERDICT)) return CS_OK;
     cs_result result = note_line(in, row, err);
     if (result == CS_OK && row->record_sha256.len > 0)
         result = cs_digest_map_put(in->records, row->record_sha256, (uint64_t)row->id, err);

@@ -61,9 +61,10 @@ cs_result cs_ledger_make_file(const char *path, cs_error *err) {
     if (lstat(path, &info) != 0) return create_file(path, err);
     /* SQLite takes a file that is shorter than its smallest page for an empty database, and would write over it. */
     if (S_ISREG(info.st_mode) && info.st_size > 0 && info.st_size < SMALLEST_DATABASE) {
-        return cs_fail(err, CS_CODE_LEDGER_FOREIGN,
-                       "this is a file of %lld bytes, which is no SQLite database; give the path of a ledger, or of a new file",
-                       (long long)info.st_size);
+        return cs_fail(
+            err, CS_CODE_LEDGER_FOREIGN,
+            "this is a file of %lld bytes, which is no SQLite database; give the path of a ledger, or of a new file",
+            (long long)info.st_size);
     }
     if (S_ISREG(info.st_mode)) return CS_OK;
     if (S_ISLNK(info.st_mode)) {
@@ -99,7 +100,7 @@ static cs_result make_new(const cs_ledger_file *file, cs_error *err) {
  * taken. What the old table has no column for stays absent. */
 static cs_result upgrade(const cs_ledger_file *file, cs_error *err) {
     static const char doing[] = "bring the ledger to the newest version";
-/* Those of versions 1 and 2 alike. */
+/* Those of all versions; version 3 has `link` too. */
 #define COLUMNS                                                                                                        \
     "id, added_unix_ms, kind, record_sha256, previous_sha256, row_sha256, code, daemon, detail, envelope, "            \
     "describe_before, describe_after, request, response"
@@ -115,7 +116,10 @@ static cs_result upgrade(const cs_ledger_file *file, cs_error *err) {
     if (result == CS_OK) result = cs_ledger_file_exec(file, cs_ledger_schema[0], doing, err);
     if (result == CS_OK)
         result = cs_ledger_file_exec(
-            file, "INSERT INTO entry (" COLUMNS ") SELECT " COLUMNS " FROM entry_old ORDER BY id", doing, err);
+            file,
+            version < 3 ? "INSERT INTO entry (" COLUMNS ") SELECT " COLUMNS " FROM entry_old ORDER BY id"
+                        : "INSERT INTO entry (" COLUMNS ", link) SELECT " COLUMNS ", link FROM entry_old ORDER BY id",
+            doing, err);
     if (result == CS_OK)
         result = cs_ledger_file_number(file, "SELECT (SELECT count(*) FROM entry_old) - (SELECT count(*) FROM entry)",
                                        &lost, err);

@@ -96,21 +96,33 @@ static bool agrees(const cs_stated_verdict *verdict) {
     return verdict->passed_rules.count > 0 && verdict->failed_rules.count == 0 && verdict->warned_rules.count == 0;
 }
 
-cs_result cs_verdict_check(const cs_stated_verdict *verdict, cs_error *err) {
-    if (!cs_is_hex(cs_view_of(verdict->commit), CS_COMMIT_HEX) ||
-        !cs_is_hex(cs_view_of(verdict->policy_sha256), CS_SHA256_HEX))
-        return cs_fail(err, CS_CODE_INTERNAL, "a verdict that is to be stated has no commit or no policy");
-    if (verdict->repository[0] != '\0' && !cs_verdict_repository(cs_view_of(verdict->repository)))
-        return cs_fail(err, CS_CODE_INTERNAL, "a verdict that is to be stated has a repository of the wrong form");
-    if (!is_time(verdict->made_unix_ms))
-        return cs_fail(err, CS_CODE_INTERNAL, "a verdict that is to be stated has no time from 1970 to 9999");
+static bool names_commit(const cs_stated_verdict *verdict) {
+    return cs_is_hex(cs_view_of(verdict->commit), CS_COMMIT_HEX) &&
+           cs_is_hex(cs_view_of(verdict->policy_sha256), CS_SHA256_HEX);
+}
+
+static const char *fault_of_rules(const cs_stated_verdict *verdict) {
     if (!are_names(&verdict->passed_rules) || !are_names(&verdict->failed_rules) || !are_names(&verdict->warned_rules))
-        return cs_fail(err, CS_CODE_INTERNAL, "a verdict that is to be stated has a rule without a proper name");
+        return "has a rule without a proper name";
+    return agrees(verdict) ? NULL : "is not what its rules say";
+}
+
+const char *cs_verdict_fault(cs_verdict_kind kind, const cs_stated_verdict *verdict) {
+    if (!names_commit(verdict)) return "has no commit or no policy";
+    if (verdict->repository[0] != '\0' && !cs_verdict_repository(cs_view_of(verdict->repository)))
+        return "has a repository of the wrong form";
+    if (kind == CS_VERDICT_TEST_RESULT) return fault_of_rules(verdict);
+    if (!is_time(verdict->made_unix_ms)) return "has no time from 1970 to 9999";
     if (verdict->input_count > CS_VERDICT_MAX_INPUTS || !are_digests(verdict->inputs, verdict->input_count))
-        return cs_fail(err, CS_CODE_INTERNAL, "a verdict that is to be stated rests on what has no digest");
-    if (!agrees(verdict))
-        return cs_fail(err, CS_CODE_INTERNAL, "a verdict that is to be stated is not what its rules say");
-    return CS_OK;
+        return "rests on what has no digest";
+    return NULL;
+}
+
+cs_result cs_verdict_check(const cs_stated_verdict *verdict, cs_error *err) {
+    const char *fault = cs_verdict_fault(CS_VERDICT_SUMMARY, verdict);
+    if (fault == NULL) fault = cs_verdict_fault(CS_VERDICT_TEST_RESULT, verdict);
+    if (fault == NULL) return CS_OK;
+    return cs_fail(err, CS_CODE_INTERNAL, "a verdict that is to be stated %s", fault);
 }
 
 /* ---- building ------------------------------------------------------------------------------------- */

@@ -43,12 +43,31 @@ typedef struct cs_stated_verdict {
  * bytes. Refused is one with a user other than "git", which in an address from a CI job is often a secret token. */
 bool cs_verdict_repository(cs_view address);
 
+/* What is wrong with what a statement of this kind holds of a verdict, in words; NULL: nothing. The test result has no
+ * time and no inputs, the summary no rules. */
+const char *cs_verdict_fault(cs_verdict_kind kind, const cs_stated_verdict *verdict);
+
 /* CS_CODE_INTERNAL unless all of it is of its form, and `passed` is what the rules say: all passed, and there are some;
  * or one failed. */
 CS_MUST_CHECK cs_result cs_verdict_check(const cs_stated_verdict *verdict, cs_error *err);
 
 /* Append the payload of a verdict that was checked. False when the buffer is full; it is then unchanged. */
 CS_MUST_CHECK bool cs_statement_verdict(cs_verdict_kind kind, const cs_stated_verdict *verdict, cs_buf *out);
+
+/* What a payload says. */
+typedef struct cs_read_verdict {
+    cs_verdict_kind kind;
+    cs_stated_verdict verdict; /* what its kind holds of it, the rest empty or 0; borrows from what follows */
+    char *texts;               /* owned */
+    const char **items;        /* owned */
+} cs_read_verdict;
+
+/* Read the payload of one of the two: exact types (CS_CODE_STATEMENT_TYPE), a subject that is a commit and, of a
+ * summary, fits its resource (CS_CODE_STATEMENT_SUBJECT), every member in its place and nothing else, with a result that
+ * is what the rules say (CS_CODE_STATEMENT_MALFORMED), and rebuilt from its own fields byte for byte
+ * (CS_CODE_STATEMENT_NOT_REBUILT). End with cs_read_verdict_free; on failure nothing is left to free. */
+CS_MUST_CHECK cs_result cs_verdict_read(cs_view payload, cs_read_verdict *out, cs_error *err);
+void cs_read_verdict_free(cs_read_verdict *read);
 
 /* Does this payload say of itself that it is one of the two? For telling a reader what a file is, and for nothing else:
  * whether it is well-formed or true is not looked at. */

@@ -30,13 +30,17 @@ typedef struct run_of_line {
 /* One trajectory, and the runs that gave exactly these bytes. */
 typedef struct cs_trajectory_line {
     cs_digest record;
-    cs_digest controller; /* empty: there is no such file, or other runs had another one */
+    cs_digest controller; /* empty: there is no such file */
+    bool mixed;           /* other runs with these bits had another controller, or none */
     uint8_t first_line[FIRST_LINE];
     size_t first_line_len;
     double end; /* s */
+    size_t ticks;
+    size_t holes; /* ticks whose angle or position is no number */
+    bool unknown; /* of them some angle: the pole may have fallen there */
     bool fell;
     cs_chart_point fall;   /* in degrees */
-    cs_chart_point fall_x; /* where the cart was then */
+    cs_chart_point fall_x; /* where the cart was then; may be no number */
     cs_chart_point angle[CS_CHART_POINTS];
     size_t angle_count;
     cs_chart_point position[CS_CHART_POINTS];
@@ -89,7 +93,15 @@ static void find_fall(cs_view record, size_t ticks, cs_trajectory_line *line) {
         line->fell = true;
         line->fall = point_at(record, tick, ANGLE);
         line->fall_x = point_at(record, tick, POSITION);
-        if (isnan(line->fall_x.value)) line->fall_x.value = 0;
+    }
+}
+
+/* What is no number is not drawn, and says nothing of the pole. */
+static void find_holes(cs_view record, size_t ticks, cs_trajectory_line *line) {
+    for (size_t tick = 0; tick < ticks; tick++) {
+        bool angle = isnan(value_at(record, tick, ANGLE));
+        line->unknown = line->unknown || angle;
+        line->holes += angle || isnan(value_at(record, tick, POSITION));
     }
 }
 
@@ -101,12 +113,6 @@ static cs_view controller_of(const cs_run_request *request) {
     return cs_view_bytes(NULL, 0);
 }
 
-static size_t keep(uint8_t *to, size_t size, cs_view text) {
-    cs_view kept = cs_utf8_cut(text, size);
-    if (kept.len > 0) memcpy(to, kept.ptr, kept.len);
-    return kept.len;
-}
-
 /* The comment that a controller begins with, if it does. */
 static void take_first_line(cs_view code, cs_trajectory_line *line) {
     if (code.len < 3 || memcmp(code.ptr, "//", 2) != 0) return;
@@ -114,18 +120,28 @@ static void take_first_line(cs_view code, cs_trajectory_line *line) {
     if (code.ptr[0] == ' ') code = cs_view_bytes(code.ptr + 1, code.len - 1);
     const uint8_t *newline = code.len > 0 ? memchr(code.ptr, '\n', code.len) : NULL;
     if (newline != NULL) code.len = (size_t)(newline - code.ptr);
-    line->first_line_len = keep(line->first_line, sizeof line->first_line, code);
+    line->first_line_len = cs_markup_keep(line->first_line, sizeof line->first_line, code);
 }
 
 static bool begin_line(cs_view record, const cs_run_request *request, cs_trajectory_line *line) {
     size_t ticks = record.len / (CS_TRAJECTORY_VARIABLES * sizeof(uint64_t));
     cs_view code = controller_of(request);
-    *line = (cs_trajectory_line){.end = (double)ticks / CS_TRAJECTORY_TICKS_PER_SECOND};
+    *line = (cs_trajectory_line){.ticks = ticks, .end = (double)ticks / CS_TRAJECTORY_TICKS_PER_SECOND};
     line->angle_count = thin(record, ticks, ANGLE, line->angle);
     line->position_count = thin(record, ticks, POSITION, line->position);
     find_fall(record, ticks, line);
+    find_holes(record, ticks, line);
     take_first_line(code, line);
     return cs_sha256_once(record, &line->record) && (code.len == 0 || cs_sha256_once(code, &line->controller));
+}
+
+/* Another run with the same bits: what is said of the first one's controller need not be so of this one's. */
+static bool join_line(const cs_run_request *request, cs_trajectory_line *line) {
+    cs_view code = controller_of(request);
+    cs_digest controller = {.hex = ""};
+    if (code.len > 0 && !cs_sha256_once(code, &controller)) return false;
+    if (strcmp(controller.hex, line->controller.hex) != 0) line->mixed = true;
+    return true;
 }
 
 /* A record that stands in two inputs is one run, at least among those that are named. */
@@ -137,8 +153,8 @@ static void name_run(cs_trajectory_line *line, const cs_page_entry *entry, size_
     if (line->run_count < CS_CARTPOLE_RUNS) {
         run_of_line *run = &line->runs[line->run_count];
         *run = (run_of_line){.anchor = anchor, .number = entry->entry->number, .input = input};
-        (void)keep((uint8_t *)run->record.hex, CS_SHA256_HEX, digest);
-        run->provider_len = keep(run->provider, sizeof run->provider, cs_bytes_view(&record->provider));
+        (void)cs_markup_keep((uint8_t *)run->record.hex, CS_SHA256_HEX, digest);
+        run->provider_len = cs_markup_keep(run->provider, sizeof run->provider, cs_bytes_view(&record->provider));
     }
     line->run_count++;
 }
@@ -161,10 +177,11 @@ cs_result cs_cartpole_see(cs_cartpole *cartpole, const cs_page_entry *entry, siz
         cartpole->left_out++;
         return CS_OK;
     }
-    if (at == cartpole->count && !begin_line(record, entry->request, &cartpole->lines[at]))
+    cs_trajectory_line *line = &cartpole->lines[at];
+    if (!(at == cartpole->count ? begin_line(record, entry->request, line) : join_line(entry->request, line)))
         return cs_fail(err, CS_CODE_NO_MEMORY, "a digest could not be computed");
     if (at == cartpole->count) cartpole->count++;
-    name_run(&cartpole->lines[at], entry, input, anchor);
+    name_run(line, entry, input, anchor);
     return CS_OK;
 }
 
@@ -231,7 +248,8 @@ static void describe(const cs_cartpole *cartpole, char *text, size_t size) {
         const cs_trajectory_line *line = &cartpole->lines[i];
         int more = line->fell ? snprintf(text + at, size - (size_t)at, " In line %zu the pole falls at %.2f s.", i + 1,
                                          line->fall.at)
-                              : snprintf(text + at, size - (size_t)at, " In line %zu it stays up.", i + 1);
+                              : snprintf(text + at, size - (size_t)at, " In line %zu %s.", i + 1,
+                                         line->unknown ? "some angles are no numbers" : "it stays up");
         at = more < 0 ? more : at + more;
     }
 }
@@ -256,7 +274,7 @@ static void put_chart(cs_markup *out, const cs_cartpole *cartpole, bool angle) {
         const cs_trajectory_line *line = &cartpole->lines[i];
         chart.lines[i] = (cs_chart_line){.points = angle ? line->angle : line->position,
                                          .count = angle ? line->angle_count : line->position_count,
-                                         .marked = line->fell,
+                                         .marked = line->fell && (angle || !isnan(line->fall_x.value)),
                                          .mark = angle ? line->fall : line->fall_x};
     }
     cs_markup_printf(out, "<figure><figcaption>%s</figcaption>", chart.title);
@@ -264,29 +282,49 @@ static void put_chart(cs_markup *out, const cs_cartpole *cartpole, bool angle) {
     cs_markup_raw(out, "</figure>");
 }
 
-static void put_legend(cs_markup *out, const cs_trajectory_line *line, size_t index, bool several) {
+static void put_outcome(cs_markup *out, const cs_trajectory_line *line) {
+    if (line->fell)
+        cs_markup_printf(out, "<b>the pole falls at %.2f s</b> (marked with a cross)", line->fall.at);
+    else if (line->unknown)
+        cs_markup_raw(out, "<b>whether the pole stays up is not known</b>");
+    else
+        cs_markup_raw(out, "<b>the pole stays up</b>");
+    if (line->holes > 0)
+        cs_markup_printf(
+            out, " <span class=\"cut\">(in %zu of %zu ticks angle or position is no number, and not drawn)</span>",
+            line->holes, line->ticks);
+}
+
+static void put_controller(cs_markup *out, const cs_trajectory_line *line) {
+    if (line->mixed) {
+        cs_markup_raw(out, ", <b>of different controllers</b>");
+        return;
+    }
+    if (line->controller.hex[0] != '\0')
+        cs_markup_printf(out, ", controller <span class=\"d\">%.12s</span>", line->controller.hex);
+    if (line->first_line_len == 0) return;
+    cs_markup_raw(out, ", which says of itself: <q class=\"said\"><bdi dir=\"ltr\">");
+    cs_markup_data(out, cs_view_bytes(line->first_line, line->first_line_len), false);
+    cs_markup_raw(out, "</bdi></q>");
+}
+
+static void put_legend(cs_markup *out, const cs_cartpole *cartpole, size_t index, bool several) {
+    const cs_trajectory_line *line = &cartpole->lines[index];
     cs_markup_raw(out, "<li>");
     cs_chart_swatch(out, index);
     cs_markup_printf(out, " Line %zu: ", index + 1);
-    if (line->fell)
-        cs_markup_printf(out, "<b>the pole falls at %.2f s</b> (marked with a cross)", line->fall.at);
-    else
-        cs_markup_raw(out, "<b>the pole stays up</b>");
-    if (line->controller.hex[0] != '\0')
-        cs_markup_printf(out, ", controller <span class=\"d\">%.12s</span>", line->controller.hex);
-    if (line->first_line_len > 0) {
-        cs_markup_raw(out, ", which says of itself: <q class=\"said\"><bdi dir=\"ltr\">");
-        cs_markup_data(out, cs_view_bytes(line->first_line, line->first_line_len), false);
-        cs_markup_raw(out, "</bdi></q>");
-    }
+    put_outcome(out, line);
+    put_controller(out, line);
     cs_markup_printf(out, "<br/><span class=\"size\">%s these bits (<span class=\"d\">%.12s</span>):",
                      line->run_count > 1 ? "runs with" : "run with", line->record.hex);
     for (size_t i = 0; i < line->run_count && i < CS_CARTPOLE_RUNS; i++) {
         const run_of_line *run = &line->runs[i];
-        cs_markup_printf(out, "%s <a href=\"#entry-%" PRIu64 "\">entry %" PRIu64, i > 0 ? "," : "", run->anchor,
-                         run->number);
+        bool there = !cartpole->cut || run->anchor <= cartpole->places;
+        cs_markup_raw(out, i > 0 ? ", " : " ");
+        if (there) cs_markup_printf(out, "<a href=\"#entry-%" PRIu64 "\">", run->anchor);
+        cs_markup_printf(out, "entry %" PRIu64, run->number);
         if (several) cs_markup_printf(out, " of input %zu", run->input);
-        cs_markup_raw(out, "</a> (");
+        cs_markup_printf(out, "%s (", there ? "</a>" : "");
         cs_markup_short(out, cs_view_bytes(run->provider, run->provider_len), PROVIDER_BYTES);
         cs_markup_raw(out, ")");
     }
@@ -305,7 +343,7 @@ void cs_cartpole_markup(cs_markup *out, const cs_cartpole *cartpole, bool severa
     put_chart(out, cartpole, false);
     cs_markup_raw(out, "</div><ul class=\"legend\">");
     for (size_t i = 0; i < cartpole->count; i++)
-        put_legend(out, &cartpole->lines[i], i, several);
+        put_legend(out, cartpole, i, several);
     cs_markup_raw(out, "</ul>");
     if (cartpole->left_out > 0)
         cs_markup_printf(out, "<p class=\"cut\">%" PRIu64 " runs with other trajectories are not drawn.</p>",

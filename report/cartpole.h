@@ -13,6 +13,8 @@ typedef struct cs_cartpole {
     struct cs_trajectory_line *lines; /* owned; CS_CHART_LINES of them */
     size_t count;
     uint64_t left_out; /* runs whose trajectory is one too many */
+    bool cut;          /* these two as in cs_matrix */
+    uint64_t places;
 } cs_cartpole;
 
 void cs_cartpole_free(cs_cartpole *cartpole);

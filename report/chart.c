@@ -39,6 +39,8 @@ static double y_of(const cs_chart *chart, double value) {
 
 /* ---- axes ----------------------------------------------------------------------------------------------- */
 
+#define WIDE 1e5 /* a number beside an axis that would not fit stands as 2e+08 */
+
 static int decimals_of(double step) {
     double places = ceil(-log10(step) - 1e-9);
     return places < 0 ? 0 : places > 6 ? 6 : (int)places;
@@ -64,8 +66,11 @@ static void put_up(cs_markup *out, const cs_chart *chart) {
         double y = TOP + y_of(chart, value);
         cs_markup_printf(out, "<line class=\"%s\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>",
                          value == 0 ? "zero" : "grid", LEFT, LEFT + INNER_WIDTH, y, y);
-        cs_markup_printf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%.*f</text>", LEFT - 6, y + 4,
-                         decimals_of(step), value);
+        cs_markup_printf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">", LEFT - 6, y + 4);
+        if (fabs(value) < WIDE)
+            cs_markup_printf(out, "%.*f</text>", decimals_of(step), value);
+        else
+            cs_markup_printf(out, "%.3g</text>", value);
     }
 }
 

@@ -153,6 +153,16 @@ void cs_markup_short(cs_markup *out, cs_view bytes, size_t max) {
         cs_markup_printf(out, " <span class=\"cut\">(cut: %zu of %zu bytes)</span>", shown.len, bytes.len);
 }
 
+size_t cs_markup_keep(uint8_t *to, size_t size, cs_view text) {
+    static const char dots[] = {'.', '.', '.'};
+    bool whole = text.len <= size;
+    cs_view kept = whole ? text : cs_utf8_cut(text, size - sizeof dots);
+    if (kept.len > 0) memcpy(to, kept.ptr, kept.len);
+    if (whole) return kept.len;
+    memcpy(to + kept.len, dots, sizeof dots);
+    return kept.len + sizeof dots;
+}
+
 void cs_markup_time(cs_markup *out, int64_t unix_ms) {
     char text[40];
     cs_time_format(unix_ms, text, sizeof text);

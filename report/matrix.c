@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "records/digest.h"
+#include "records/sha256.h"
 #include "report/payload.h"
 
 #define WHAT_BYTES 72u
@@ -18,6 +19,8 @@ typedef struct cs_matrix_provider {
     size_t name_len;
     uint8_t tier[NAME_BYTES];
     size_t tier_len;
+    cs_digest whole_name; /* of one that is longer; else empty */
+    cs_digest whole_tier;
 } cs_matrix_provider;
 
 typedef struct cs_matrix_run {
@@ -41,19 +44,26 @@ void cs_matrix_free(cs_matrix *matrix) {
 
 /* ---- taking in ------------------------------------------------------------------------------------------ */
 
-static size_t keep(uint8_t *to, size_t size, cs_view text) {
-    cs_view kept = cs_utf8_cut(text, size);
-    if (kept.len > 0) memcpy(to, kept.ptr, kept.len);
-    return kept.len;
+/* Two long names may begin alike. */
+static bool keep_name(cs_view text, uint8_t name[NAME_BYTES], size_t *len, cs_digest *whole) {
+    *len = cs_markup_keep(name, NAME_BYTES, text);
+    return text.len <= NAME_BYTES || cs_sha256_once(text, whole);
+}
+
+static bool is_same_provider(const cs_matrix_provider *a, const cs_matrix_provider *b) {
+    return cs_view_equal(cs_view_bytes(a->name, a->name_len), cs_view_bytes(b->name, b->name_len)) &&
+           cs_view_equal(cs_view_bytes(a->tier, a->tier_len), cs_view_bytes(b->tier, b->tier_len)) &&
+           strcmp(a->whole_name.hex, b->whole_name.hex) == 0 && strcmp(a->whole_tier.hex, b->whole_tier.hex) == 0;
 }
 
 /* The column of a provider and its tier; false: there are too many. */
 static bool find_provider(cs_matrix *matrix, const cs_run_record *record, size_t *out) {
     cs_matrix_provider made = {.name_len = 0};
-    made.name_len = keep(made.name, sizeof made.name, cs_bytes_view(&record->provider));
-    made.tier_len = keep(made.tier, sizeof made.tier, cs_bytes_view(&record->isolation));
+    if (!keep_name(cs_bytes_view(&record->provider), made.name, &made.name_len, &made.whole_name) ||
+        !keep_name(cs_bytes_view(&record->isolation), made.tier, &made.tier_len, &made.whole_tier))
+        return false;
     for (*out = 0; *out < matrix->provider_count; (*out)++)
-        if (memcmp(&matrix->providers[*out], &made, sizeof made) == 0) return true;
+        if (is_same_provider(&matrix->providers[*out], &made)) return true;
     if (matrix->provider_count == CS_MATRIX_PROVIDERS) return false;
     matrix->providers[matrix->provider_count++] = made;
     return true;
@@ -79,7 +89,7 @@ static void describe(const cs_run_request *request, cs_matrix_run *run) {
         what = cs_bytes_view(&request->javascript->code);
     else if (request->payload_case == PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_MODULE)
         what = cs_bytes_view(&request->module->model);
-    run->what_len = keep(run->what, sizeof run->what, what);
+    run->what_len = cs_markup_keep(run->what, sizeof run->what, what);
 }
 
 static cs_result make_room(cs_matrix *matrix, cs_error *err) {
@@ -115,7 +125,7 @@ cs_result cs_matrix_see(cs_matrix *matrix, const cs_page_entry *entry, size_t in
     }
     result = digest_run(entry, &run, err);
     if (result != CS_OK) return result;
-    (void)keep((uint8_t *)run.record.hex, CS_SHA256_HEX, cs_bytes_view(&record->record_sha256));
+    (void)cs_markup_keep((uint8_t *)run.record.hex, CS_SHA256_HEX, cs_bytes_view(&record->record_sha256));
     describe(entry->request, &run);
     matrix->runs[matrix->count++] = run;
     return CS_OK;
@@ -133,15 +143,19 @@ static int by_work(const void *left, const void *right) {
     return order;
 }
 
-/* One record that stands in two inputs is one run. */
+/* One record that stands in two inputs is one run. Where nothing is verified, other results may claim the same record,
+ * and none any at all. */
+static bool is_repeat(const cs_matrix_run *run, const cs_matrix_run *last) {
+    return run->record.hex[0] != '\0' && strcmp(last->record.hex, run->record.hex) == 0 &&
+           strcmp(last->work.hex, run->work.hex) == 0 && strcmp(last->result.hex, run->result.hex) == 0;
+}
+
 static void drop_repeats(cs_matrix *matrix) {
     size_t kept = 0;
     for (size_t i = 0; i < matrix->count; i++) {
         const cs_matrix_run *run = &matrix->runs[i];
         const cs_matrix_run *last = kept > 0 ? &matrix->runs[kept - 1] : NULL;
-        bool repeat = last != NULL && strcmp(last->work.hex, run->work.hex) == 0 &&
-                      strcmp(last->record.hex, run->record.hex) == 0;
-        if (!repeat) matrix->runs[kept++] = *run;
+        if (last == NULL || !is_repeat(run, last)) matrix->runs[kept++] = *run;
     }
     matrix->count = kept;
 }
@@ -186,10 +200,17 @@ static int by_interest(const void *left, const void *right) {
 
 /* ---- the table ------------------------------------------------------------------------------------------ */
 
-static void put_ref(cs_markup *out, const cs_matrix_run *run, bool several) {
-    cs_markup_printf(out, "<a href=\"#entry-%" PRIu64 "\">", run->anchor);
-    if (several) cs_markup_printf(out, "%zu:", run->input);
-    cs_markup_printf(out, "%" PRIu64 "</a>", run->number);
+/* How the table is written. */
+typedef struct writing {
+    const cs_matrix *matrix;
+    bool several; /* inputs */
+} writing;
+
+static void put_ref(cs_markup *out, const cs_matrix_run *run, const writing *how) {
+    bool there = !how->matrix->cut || run->anchor <= how->matrix->places;
+    if (there) cs_markup_printf(out, "<a href=\"#entry-%" PRIu64 "\">", run->anchor);
+    if (how->several) cs_markup_printf(out, "%zu:", run->input);
+    cs_markup_printf(out, "%" PRIu64 "%s", run->number, there ? "</a>" : "");
 }
 
 /* The runs with one result: from `from` on, and how many of them are of this provider. */
@@ -201,7 +222,7 @@ static size_t end_of_result(const row *of, size_t from, size_t provider, size_t 
 }
 
 static void put_result(cs_markup *out, const row *of, size_t from, size_t end, size_t provider, size_t letter,
-                       bool several) {
+                       const writing *how) {
     if (letter < 26)
         cs_markup_printf(out, "<p><b class=\"r r%zu\">%c</b>", letter % 6, (char)('A' + letter));
     else
@@ -211,20 +232,20 @@ static void put_result(cs_markup *out, const row *of, size_t from, size_t end, s
     for (size_t i = from; i < end && named < CELL_RUNS; i++) {
         if (of->runs[i].provider != provider) continue;
         cs_markup_raw(out, named == 0 ? " " : ", ");
-        put_ref(out, &of->runs[i], several);
+        put_ref(out, &of->runs[i], how);
         named++;
     }
 }
 
 /* A letter for each result of the row, and which entries have it. */
-static void put_cell(cs_markup *out, const row *of, size_t provider, bool several) {
+static void put_cell(cs_markup *out, const row *of, size_t provider, const writing *how) {
     size_t letter = 0;
     size_t results = 0;
     size_t here = 0;
     for (size_t i = 0, end = 0; i < of->count; i = end, letter++) {
         end = end_of_result(of, i, provider, &here);
         if (here == 0 || results++ >= CELL_RESULTS) continue;
-        put_result(out, of, i, end, provider, letter, several);
+        put_result(out, of, i, end, provider, letter, how);
         if (here > CELL_RUNS) cs_markup_printf(out, " and %zu more", here - CELL_RUNS);
         cs_markup_raw(out, "</p>");
     }
@@ -252,7 +273,8 @@ static void put_provider(cs_markup *out, const cs_matrix_provider *provider) {
     cs_markup_raw(out, "</span>");
 }
 
-static void put_row(cs_markup *out, const cs_matrix *matrix, const row *of, bool several) {
+static void put_row(cs_markup *out, const row *of, const writing *how) {
+    const cs_matrix *matrix = how->matrix;
     if (of->of == NULL) return; /* of no run */
     cs_markup_printf(out, "<tr><th scope=\"row\" data-label=\"Work\">%s ", of->of->kind);
     if (of->of->what_len > 0) {
@@ -265,7 +287,7 @@ static void put_row(cs_markup *out, const cs_matrix *matrix, const row *of, bool
         cs_markup_printf(out, "<td data-label=\"Provider %zu\"><p class=\"who\">", i + 1);
         put_provider(out, &matrix->providers[i]);
         cs_markup_raw(out, "</p>");
-        put_cell(out, of, i, several);
+        put_cell(out, of, i, how);
         cs_markup_raw(out, "</td>");
     }
     cs_markup_raw(out, "<td data-label=\"Verdict\">");
@@ -327,7 +349,7 @@ void cs_matrix_markup(cs_markup *out, cs_matrix *matrix, bool several, cs_matrix
         put_head(out, matrix);
     uint64_t shown = 0;
     for (; shown < found->works && shown < CS_MATRIX_ROWS && out->buf.len + ROW_BYTES < out->buf.max; shown++)
-        put_row(out, matrix, &rows[shown], several);
+        put_row(out, &rows[shown], &(writing){.matrix = matrix, .several = several});
     if (found->works > 0) cs_markup_raw(out, "</tbody></table>");
     put_notes(out, matrix, found->works - shown);
     free(rows);

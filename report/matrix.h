@@ -20,6 +20,8 @@ typedef struct cs_matrix {
     uint64_t calls;                       /* of sessions */
     struct cs_matrix_provider *providers; /* owned */
     size_t provider_count;
+    bool cut;        /* the page has no place for an entry whose anchor is larger: */
+    uint64_t places; /* than this, so nothing leads there */
 } cs_matrix;
 
 void cs_matrix_free(cs_matrix *matrix);

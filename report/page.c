@@ -58,6 +58,14 @@ static void put_input_name(cs_markup *out, size_t input, cs_view name) {
     cs_markup_raw(out, "</h3>\n");
 }
 
+/* Of the entries behind this anchor none has a place any more, so that no link may lead to one. */
+static void end_entries(cs_page *page, uint64_t last) {
+    if (page->entries_full) return;
+    page->entries_full = true;
+    page->matrix.cut = page->cartpole.cut = true;
+    page->matrix.places = page->cartpole.places = last;
+}
+
 void cs_page_input_begin(cs_page *page, cs_view name) {
     page->input++;
     page->name = name;
@@ -65,7 +73,7 @@ void cs_page_input_begin(cs_page *page, cs_view name) {
     page->named_finding = false;
     page->named_fault = false;
     put_input_name(&page->one, page->input, name);
-    if (!cs_page_place(page, &page->entries)) page->entries_full = true;
+    if (!cs_page_place(page, &page->entries)) end_entries(page, page->anchor);
     page->entries_at = page->entries.buf.len;
 }
 
@@ -92,9 +100,10 @@ static void add_signed(cs_page *page, const cs_page_entry *entry) {
         page->counts.shown++;
         return;
     }
-    cs_markup_printf(&page->one, "<p class=\"cut\">Entry %" PRIu64 " does not fit into this page.</p>",
-                     entry->entry->number);
-    page->entries_full = !alone || !cs_page_place(page, &page->entries);
+    cs_markup_printf(&page->one,
+                     "<p class=\"cut\" id=\"entry-%" PRIu64 "\">Entry %" PRIu64 " does not fit into this page.</p>",
+                     page->anchor, entry->entry->number);
+    if (!alone || !cs_page_place(page, &page->entries)) end_entries(page, page->anchor - 1);
     cs_buf_clear(&page->one.buf);
 }
 
@@ -174,6 +183,9 @@ static void put_complete(cs_markup *out, const cs_page_outcome *outcome) {
 static void put_counts(cs_markup *out, const cs_page_outcome *outcome) {
     const cs_verify_summary *summary = outcome->summary;
     cs_markup_printf(out, "%" PRIu64 " entr%s", outcome->entries, outcome->entries == 1 ? "y" : "ies");
+    if (outcome->verdicts > 0)
+        cs_markup_printf(out, ", of them %" PRIu64 " statements of verdicts, not checked here and not shown",
+                         outcome->verdicts);
     if (summary == NULL) return;
     cs_markup_printf(out, ", %" PRIu64 " runs verified", summary->runs);
     if (summary->unanswered > 0)
@@ -224,6 +236,7 @@ static void put_warning(cs_page *page, const cs_page_outcome *outcome) {
 }
 
 void cs_page_input_end(cs_page *page, const cs_page_outcome *outcome) {
+    page->counts.verdicts += outcome->verdicts;
     put_input(page, outcome);
     if (!cs_page_place(page, &page->inputs)) page->inputs_left_out++;
     put_warning(page, outcome);

@@ -25,7 +25,8 @@ typedef struct cs_page_outcome {
     const cs_verify_summary *summary; /* when verified and opened; else NULL */
     cs_source_kind kind;
     bool opened;
-    uint64_t entries; /* read */
+    uint64_t entries;  /* read */
+    uint64_t verdicts; /* of them statements of verdicts, which are passed over */
 } cs_page_outcome;
 
 typedef struct cs_page_counts {
@@ -36,6 +37,7 @@ typedef struct cs_page_counts {
     uint64_t findings; /* unsigned */
     uint64_t findings_shown;
     uint64_t contradictions; /* of them: tier-contradicted */
+    uint64_t verdicts;       /* statements of verdicts, passed over */
     uint64_t faults;
     uint64_t faults_shown;
     cs_matrix_found matrix;

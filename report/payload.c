@@ -105,7 +105,7 @@ static void put_names(cs_markup *out, const char *label, const char *what, const
 static void put_numbers(cs_markup *out, const double *values, size_t count) {
     for (size_t i = 0; i < count && i < MODULE_VALUES; i++)
         cs_markup_printf(out, " %.17g", values[i]);
-    if (count > MODULE_VALUES) cs_markup_raw(out, " ...");
+    if (count > MODULE_VALUES) cs_markup_printf(out, " <span class=\"cut\">and %zu more</span>", count - MODULE_VALUES);
 }
 
 static void put_module(cs_markup *out, const Plimsoll__V1__ModuleRun *module) {

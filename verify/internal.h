@@ -2,6 +2,7 @@
  *
  * verify.c           walks the source, reports, counts
  * verify_exchange.c  what one entry says about itself: envelope, statement, request, response
+ * verify_verdict.c   what an entry with the statement of a verdict says
  * verify_link.c      what a link says of its line, and where a line of a bundle stands among the others
  * verify_imported.c  where a line of an imported bundle stands among the others in a ledger
  * verify_chain.c     where a session call stands in its session
@@ -104,6 +105,11 @@ void cs_exchange_clear(cs_exchange *exchange);
 
 /* Count what no digest of a run that passed covers. */
 void cs_exchange_uncovered(const cs_exchange *exchange, cs_uncovered *counts);
+
+/* Everything an entry of the kind `verdict` says about itself. It is no part of a session or an imported bundle, so
+ * that one which fails explains nothing that is missing there. */
+CS_MUST_CHECK cs_result cs_stated_verdict_check(const cs_entry *entry, const cs_trust *trust, cs_buf *scratch,
+                                                cs_error *err);
 
 /* ---- what is missing -------------------------------------------------------------------------- */
 

@@ -58,6 +58,12 @@
     " AND record_sha256 = '' AND code = '' AND detail = '')),\n"                                                       \
     "  CHECK (kind <> 'finding' OR link IS NULL),\n"
 
+/* What version 4 added to 3: the statements of verdicts. */
+#define VERDICT_CHECKS                                                                                                 \
+    "  CHECK (kind <> 'verdict' OR (envelope IS NOT NULL AND link IS NULL AND request IS NULL AND response IS NULL"    \
+    " AND describe_before IS NULL AND describe_after IS NULL"                                                          \
+    " AND record_sha256 = '' AND daemon = '' AND code = '' AND detail = '')),\n"
+
 static const char *const schema_1[] = {TABLE("'run', 'finding'", "", ""), UPDATE_TRIGGER, DELETE_TRIGGER,
                                        INSERT_TRIGGER, NULL};
 
@@ -69,8 +75,17 @@ static const char *const schema_2[] = {
     NULL,
 };
 
-const char *const cs_ledger_schema[] = {
+static const char *const schema_3[] = {
     TABLE("'run', 'finding', 'unanswered', 'close', 'checkpoint'", "  link BLOB,\n", SESSION_CHECKS LINK_CHECKS),
+    UPDATE_TRIGGER,
+    DELETE_TRIGGER,
+    INSERT_TRIGGER,
+    NULL,
+};
+
+const char *const cs_ledger_schema[] = {
+    TABLE("'run', 'finding', 'unanswered', 'close', 'checkpoint', 'verdict'", "  link BLOB,\n",
+          SESSION_CHECKS LINK_CHECKS VERDICT_CHECKS),
     UPDATE_TRIGGER,
     DELETE_TRIGGER,
     INSERT_TRIGGER,
@@ -83,6 +98,8 @@ const char *const *cs_ledger_schema_of(int64_t version) {
         return schema_1;
     case 2:
         return schema_2;
+    case 3:
+        return schema_3;
     case CS_LEDGER_VERSION:
         return cs_ledger_schema;
     default:
@@ -145,6 +162,15 @@ static const char *checkpoint_fault(const cs_ledger_row *row) {
     return row->record_sha256.len > 0 ? "a checkpoint has no record_sha256" : NULL;
 }
 
+static const char *verdict_fault(const cs_ledger_row *row) {
+    if (row->envelope.ptr == NULL || row->link.ptr != NULL || row->request.ptr != NULL || row->response.ptr != NULL ||
+        row->describe_before.ptr != NULL || row->describe_after.ptr != NULL)
+        return "a verdict has an envelope alone";
+    if (row->daemon.len > 0 || row->code.len > 0 || row->detail.len > 0)
+        return "a verdict has no daemon, no code and no detail";
+    return row->record_sha256.len > 0 ? "a verdict has no record_sha256" : NULL;
+}
+
 static const char *finding_fault(const cs_ledger_row *row) {
     if (row->envelope.ptr != NULL || row->link.ptr != NULL || row->record_sha256.len > 0)
         return "a finding has no envelope, no link and no record_sha256";
@@ -156,8 +182,9 @@ static const char *kind_fault(const cs_ledger_row *row) {
     if (cs_view_is(row->kind, CS_KIND_UNANSWERED)) return signed_fault(row, true, false);
     if (cs_view_is(row->kind, CS_KIND_CLOSE)) return signed_fault(row, false, false);
     if (cs_view_is(row->kind, CS_KIND_CHECKPOINT)) return checkpoint_fault(row);
+    if (cs_view_is(row->kind, CS_KIND_VERDICT)) return verdict_fault(row);
     if (cs_view_is(row->kind, CS_KIND_FINDING)) return finding_fault(row);
-    return "the kind is run, unanswered, close, checkpoint or finding";
+    return "the kind is run, unanswered, close, checkpoint, verdict or finding";
 }
 
 /* One rule about the whole row; the name of what breaks it, or NULL. */

@@ -7,7 +7,7 @@
 #include "records/sha256.h"
 
 #define CS_LEDGER_APPLICATION_ID 0x43534c47 /* "CSLG" */
-#define CS_LEDGER_VERSION 3                 /* user_version of the newest schema */
+#define CS_LEDGER_VERSION 4                 /* user_version of the newest schema */
 #define CS_MAX_LEDGER_MESSAGE ((size_t)48 * 1024 * 1024) /* bytes of one stored column */
 #define CS_MAX_LEDGER_ROW ((size_t)128 * 1024 * 1024)    /* bytes of a whole row; all that a client takes in fits */
 
@@ -16,7 +16,8 @@
  * trigger of a stranger could show it something else than what is stored. */
 extern const char *const cs_ledger_schema[];
 /* Those of a version; NULL when it is not known. Version 1 has no kinds `unanswered` and `close`; versions 1 and 2
- * have no kind `checkpoint` and no column `link`. Rows of all versions and their digests are the same. */
+ * have no kind `checkpoint` and no column `link`; versions 1 to 3 have no kind `verdict`. Rows of all versions and their
+ * digests are the same. */
 const char *const *cs_ledger_schema_of(int64_t version);
 
 /* The kinds of entries. */
@@ -24,6 +25,7 @@ const char *const *cs_ledger_schema_of(int64_t version);
 #define CS_KIND_UNANSWERED "unanswered" /* a signed session call without an answer: request, envelope */
 #define CS_KIND_CLOSE "close"           /* a session's signed close: envelope */
 #define CS_KIND_CHECKPOINT "checkpoint" /* of an imported bundle: link alone */
+#define CS_KIND_VERDICT "verdict"       /* a signed statement of a gate's verdict: envelope alone */
 #define CS_KIND_FINDING "finding"       /* a failed check or a call without an answer: code, bytes, no envelope */
 
 /* One row as it is stored. All views are borrowed; absent ones have ptr NULL. */

@@ -17,6 +17,7 @@ typedef enum cs_source_kind { CS_SOURCE_BUNDLE, CS_SOURCE_LEDGER } cs_source_kin
 typedef struct cs_entry {
     uint64_t number; /* 1-based line of a bundle, id of a ledger row */
     bool finding;    /* ledger only: unsigned, never counts as a run */
+    bool verdict;    /* ledger only: a statement of a gate's verdict, never counts as a run */
     cs_view request; /* decoded from base64; ptr NULL when absent */
     cs_view response;
     cs_view envelope; /* JSON text; ptr NULL when absent */

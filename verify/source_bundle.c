@@ -133,11 +133,20 @@ static cs_result look_for_verdict(cs_bundle_reader *reader, cs_error *err) {
         kind == CS_VERDICT_SUMMARY ? "a verification summary" : "a test result");
 }
 
+/* A file that is one was taken for a ledger before. */
+static bool is_database(cs_view bytes) {
+    static const char magic[] = {'S', 'Q', 'L', 'i', 't', 'e', ' ', 'f', 'o', 'r', 'm', 'a', 't', ' ', '3'};
+    return bytes.len >= sizeof magic && memcmp(bytes.ptr, magic, sizeof magic) == 0;
+}
+
 static cs_result look_at_beginning(cs_bundle_reader *reader, cs_error *err) {
     cs_result result = fill(reader, err);
     if (result != CS_OK) return result;
     if (reader->buffer.len == 0) return cs_fail(err, CS_CODE_NOTHING_TO_CHECK, "the input is empty");
     if (reader->buffer.ptr[0] == '{') return look_for_verdict(reader, err);
+    if (is_database(cs_buf_view(&reader->buffer)))
+        return cs_fail(err, CS_CODE_INPUT_UNKNOWN,
+                       "this is a database, which can be read from a file only, not from a pipe or standard input");
     return cs_fail_differs(err, CS_CODE_INPUT_UNKNOWN, "the input is neither a bundle nor a ledger",
                            cs_view_of("'{', or the first bytes of an SQLite database"),
                            cs_view_bytes(reader->buffer.ptr, reader->buffer.len < 16 ? reader->buffer.len : 16));

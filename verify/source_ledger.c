@@ -204,6 +204,7 @@ cs_result cs_ledger_reader_next(cs_ledger_reader *reader, cs_entry *out, bool *m
     if (result != CS_OK) return result;
     *out = (cs_entry){.number = (uint64_t)id,
                       .finding = cs_view_is(reader->row.kind, CS_KIND_FINDING),
+                      .verdict = cs_view_is(reader->row.kind, CS_KIND_VERDICT),
                       .request = reader->row.request,
                       .response = reader->row.response,
                       .envelope = reader->row.envelope,

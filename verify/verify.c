@@ -227,9 +227,18 @@ static cs_result accept_unsigned(walk *w, const cs_entry *entry, cs_error *err) 
     return result;
 }
 
+static cs_result check_verdict(walk *w, const cs_entry *entry, cs_error *err) {
+    cs_result result = CS_OK;
+    if (!w->options->pass_over_verdicts)
+        result = cs_stated_verdict_check(entry, w->options->trust, &w->work.signed_bytes, err);
+    if (result == CS_OK) w->summary->verdicts++;
+    return take(w, entry->number, result, err);
+}
+
 static cs_result check_entry(walk *w, const cs_entry *entry, cs_error *err) {
     if (entry->row != NULL) note_head(w, entry->row->row_sha256);
     if (entry->finding) return accept_unsigned(w, entry, err);
+    if (entry->verdict) return check_verdict(w, entry, err);
     cs_exchange exchange = {.enveloped = false};
     cs_result result = check_parts(w, entry, &exchange, err);
     if (entry->row == NULL) note_head(w, cs_digest_view(&w->lines.before));
@@ -338,6 +347,10 @@ static cs_result check_end(walk *w, cs_error *err) {
 /* Without a run nothing was checked that anyone could rely on, however well the rest is signed. */
 static cs_result nothing(const walk *w, cs_error *err) {
     bool findings = w->summary->findings > 0;
+    if (w->summary->verdicts > 0)
+        return cs_fail(err, CS_CODE_NOTHING_TO_CHECK,
+                       "the input holds no record of a run, and the statements of verdicts that it holds are no "
+                       "evidence of one");
     if (w->closes + w->checkpoints == 0)
         return cs_fail(err, CS_CODE_NOTHING_TO_CHECK, "the input holds no record of a run%s",
                        findings ? ", only findings, which are evidence and never count as runs" : "");

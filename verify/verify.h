@@ -60,6 +60,9 @@ typedef struct cs_verify_options {
      * (CS_CODE_HEAD_MISSING), so that nothing up to it was cut off or replaced. A bundle whose lines are not linked holds
      * no head: the digest of one line would say nothing about the others. NULL: none. */
     const char *expect_head;
+    /* Pass over the statements of verdicts in a ledger, which are no evidence of a run: only their place and digest in
+     * the chain of rows are checked, and they are counted. Their keys are as a rule not those of the runs. */
+    bool pass_over_verdicts;
     void (*on_progress)(void *user, uint64_t done, uint64_t total); /* bytes; may be NULL */
     void *user;
 } cs_verify_options;
@@ -80,6 +83,7 @@ typedef struct cs_verify_summary {
     uint64_t unanswered; /* distinct, among runs */
     uint64_t duplicates;
     uint64_t findings; /* unsigned findings in the ledger: reported, never counted as runs */
+    uint64_t verdicts; /* statements of verdicts in the ledger that passed, or were passed over; never counted as runs */
     uint64_t failures; /* checks that failed */
     uint64_t failed_entry; /* line or row of the failure that the verdict is about; 0: of none */
     uint64_t warnings;

@@ -241,7 +241,7 @@ Test(alloc_harness, several_appends) {
     scene_end(&c);
 }
 
-/* A ledger of version 2 is of version 3 afterwards, or as it was. */
+/* A ledger of version 2 is of the newest version afterwards, or as it was. */
 static cs_result do_upgrade(void *user, cs_error *err) {
     const scene *c = user;
     cs_ledger *ledger = NULL;

@@ -49,7 +49,7 @@ static cs_result members(void *user, cs_error *err) {
     json_t *object = cs_gate_out_json(&report);
     failing_end();
     bool good = object != NULL;
-    if (good) cr_assert_eq(json_object_size(object), 5);
+    if (good) cr_assert_eq(json_object_size(object), 6);
     json_decref(object);
     return failing_answer(good, err);
 }

@@ -9,11 +9,13 @@
 #include "records/protojson.h"
 #include "records/statement.h"
 #include "records/text.h"
+#include "records/verdict.h"
 #include "records/wire.h"
 #include "tests/alloc/failing.h"
 #include "tests/support/canon.h"
 #include "tests/support/forge.h"
 #include "tests/support/sample.h"
+#include "tests/support/verdicts.h"
 
 #define REQUEST (&plimsoll__v1__run_request__descriptor)
 #define RESPONSE (&plimsoll__v1__run_response__descriptor)
@@ -283,6 +285,24 @@ Test(alloc_records, statements) {
     run.policy = "a\\\"b\\fc\\u0008";
     failing_walk(do_read_statement, forge_statement(&run), FAILING_UNCHECKED);
     failing_walk(do_read_statement, forge_link(1, "", run.record_sha256, 0), FAILING_UNCHECKED);
+}
+
+static cs_result do_read_verdict(void *user, cs_error *err) {
+    cs_read_verdict read;
+    failing_begin();
+    cs_result result = cs_verdict_read(cs_view_of(user), &read, err);
+    failing_end();
+    if (result != CS_OK) return result;
+    cr_assert_str_eq(read.verdict.commit, VERDICT_COMMIT);
+    cs_read_verdict_free(&read);
+    return result;
+}
+
+Test(alloc_records, verdicts) {
+    verdict_text test_result = verdict_test_result();
+    verdict_text summary = verdict_summary();
+    failing_walk(do_read_verdict, verdict_payload(&test_result), FAILING_UNCHECKED);
+    failing_walk(do_read_verdict, verdict_payload(&summary), FAILING_UNCHECKED);
 }
 
 static cs_result do_envelope(void *user, cs_error *err) {

@@ -15,6 +15,20 @@ static void with_protect(documents *d, gate_forged *f) {
     documents_take(d, &f->c, "gate-without-base", 2, "usage", JUDGE(f, "protect.json", "main", "runs.jsonl"));
 }
 
+static void with_ledger(documents *d, gate_forged *f) {
+    documents_take(d, &f->c, "gate-kept", 0, "ok", GATE_FORGED(f, "-l", "kept.db", "-k", "k.key", "runs.jsonl"));
+    documents_take(d, &f->c, "gate-kept-nowhere", 5, "ledger-missing",
+                   GATE_FORGED(f, "-l", "none/kept.db", "-k", "k.key", "runs.jsonl"));
+    documents_take(d, &f->c, "gate-passed-over", 0, "ok", GATE_FORGED(f, "kept.db", "runs.jsonl"));
+    documents_take(d, &f->c, "verify-verdicts", 6, "nothing-to-check", ARGS("verify", "-p", "k.pub", "kept.db"));
+    documents_take(d, &f->c, "show-verdicts", 0, "ok", ARGS("show", "-p", "k.pub", "kept.db"));
+    documents_take(d, &f->c, "show-test-result", 0, "ok", ARGS("show", "kept.db", "1"));
+    documents_take(d, &f->c, "show-summary", 0, "ok", ARGS("show", "-p", "k.pub", "kept.db", "2"));
+    documents_take(d, &f->c, "log-verdicts", 0, "ok", ARGS("log", "-p", "k.pub", "kept.db"));
+    documents_take(d, &f->c, "report-verdicts", 6, "nothing-to-check",
+                   ARGS("report", "-p", "k.pub", "-o", "page.html", "kept.db"));
+}
+
 void scene_gate(documents *d) {
     gate_forged f;
     gate_forged_begin(&f);
@@ -28,6 +42,7 @@ void scene_gate(documents *d) {
     documents_take(d, &f.c, "gate-attested-before", 5, "io",
                    GATE_FORGED(&f, "--attest", "a.jsonl", "-k", "k.key", "runs.jsonl"));
     documents_take(d, &f.c, "verify-attestation", 6, "input-verdict", ARGS("verify", "-p", "k.pub", "a.jsonl"));
+    with_ledger(d, &f);
     with_protect(d, &f);
     documents_take(d, &f.c, "gate-twice", 0, "ok", GATE_FORGED(&f, "runs.jsonl", "runs.jsonl"));
     documents_take(d, &f.c, "gate-without-rev", 2, "usage", ARGS("gate", "--policy", "policy.json", "runs.jsonl"));

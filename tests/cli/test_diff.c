@@ -379,6 +379,20 @@ Test(diff, what_is_very_long_is_cut) {
     cli_end(&c);
 }
 
+/* Both are short, and would be cut before what differs when they are escaped. */
+Test(diff, values_that_escaping_makes_long_do_not_look_alike) {
+    cli_case c;
+    begin(&c, forge_text("%sA", repeat("\x1b", 60)), forge_text("%sB", repeat("\x1b", 60)));
+    EXPECT_EXIT(&c, cli_json(&c, COMPARE), 1);
+    EXPECT_HAS(cli_text(&c, "differences.0.a"), "\\x1bA ...");
+    EXPECT_HAS(cli_text(&c, "differences.0.b"), "\\x1bB ...");
+    cli_end(&c);
+    begin(&c, forge_text("%sA", repeat("\x1b", 49)), forge_text("%sB", repeat("e", 100)));
+    EXPECT_EXIT(&c, cli_json(&c, COMPARE), 1);
+    EXPECT_TEXT(&c, "differences.0.a", forge_text("%sA", repeat("\\x1b", 49)));
+    cli_end(&c);
+}
+
 /* ---- which entries ------------------------------------------------------------------------------- */
 
 Test(diff, an_input_alone_must_hold_one_run) {
@@ -400,6 +414,13 @@ Test(diff, an_input_alone_must_hold_one_run) {
     EXPECT_EXIT(&c, cli_json(&c, ARGS("diff", ":1", "one.jsonl")), 2);
     EXPECT_EXIT(&c, cli_json(&c, ARGS("diff", "one.jsonl")), 2);
     EXPECT_EXIT(&c, cli_json(&c, ARGS("diff", "-", "-")), 2);
+    EXPECT_TEXT(&c, "message", "standard input can be read once only");
+    EXPECT_EXIT(&c, cli_json(&c, ARGS("diff", "--", "-:1", "-:2")), 2);
+    EXPECT_TEXT(&c, "message", "standard input can be read once only");
+    EXPECT_EXIT(&c, cli_json(&c, ARGS("diff", "--", "-", "-:2")), 2);
+    EXPECT_TEXT(&c, "message", "standard input can be read once only");
+    EXPECT_EXIT(&c, cli_json(&c, ARGS("diff", "--", "-:x", "-:2")), 5); /* a file's name */
+    EXPECT_TEXT(&c, "code", "io");
     EXPECT_EXIT(&c, cli_json(&c, ARGS("diff", "missing", "one.jsonl")), 5);
     EXPECT_TEXT(&c, "code", "io");
     bundle.count = 0;
@@ -434,59 +455,5 @@ Test(diff, ledgers_and_findings) {
     EXPECT_EXIT(&c, cli_json(&c, ARGS("diff", "--only", "response", "l.db:2", "pair.jsonl:2")), 1);
     EXPECT_PLACES(&c, "response: (bytes that are no message)");
     EXPECT_TEXT(&c, "differences.0.a", "<html>no\\x0a");
-    cli_end(&c);
-}
-
-/* ---- the cart-pole -------------------------------------------------------------------------------- */
-
-#define REPORT "{\"fingerprint\":\"ab\",\"ticks\":3,\"fell_at\":null,\"x\":0,\"theta\":0}\n"
-
-/* The line of a run whose artifact has three ticks, of which number `index` of the fifteen values is `value`. It is
- * signed by nobody that knows of it. */
-static char *cart_pole(size_t index, double value) {
-    double record[15] = {0};
-    Plimsoll__V1__Artifact artifact = PLIMSOLL__V1__ARTIFACT__INIT;
-    Plimsoll__V1__Artifact *artifacts[] = {&artifact};
-    Plimsoll__V1__StepResult step = PLIMSOLL__V1__STEP_RESULT__INIT;
-    Plimsoll__V1__StepResult *steps[] = {&step};
-    Plimsoll__V1__ProjectResult project = PLIMSOLL__V1__PROJECT_RESULT__INIT;
-    cs_run_response response = PLIMSOLL__V1__RUN_RESPONSE__INIT;
-    record[index] = value;
-    artifact.path = borrow("record.bin");
-    artifact.content = borrow_bytes(record, sizeof record); /* little-endian, as this machine is */
-    step.stdout = borrow(REPORT);
-    project.n_artifacts = project.n_steps = 1;
-    project.artifacts = artifacts;
-    project.steps = steps;
-    response.result_case = PLIMSOLL__V1__RUN_RESPONSE__RESULT_PROJECT;
-    response.project = &project;
-    forge_bytes bytes = {.len = plimsoll__v1__run_response__get_packed_size(&response)};
-    bytes.ptr = forge_text("%*s", (int)bytes.len + 1, "");
-    plimsoll__v1__run_response__pack(&response, (uint8_t *)bytes.ptr);
-    forge_key key = the_key();
-    forge_run run = forge_single();
-    forge_bytes request = forge_request(&run);
-    return forge_line(&request, &bytes, forge_envelope(&key, forge_statement(&run)));
-}
-
-Test(diff, of_cart_poles_the_first_tick_and_variable) {
-    cli_case c;
-    begin(&c, "", "");
-    forge_bundle bundle = {.count = 0};
-    forge_add(&bundle, cart_pole(7, 0.25));
-    forge_add(&bundle, cart_pole(7, 0.5));
-    cli_write_bundle(&c, "pair.jsonl", &bundle);
-    EXPECT_EXIT(&c, cli_json(&c, COMPARE), 1);
-    cr_expect_eq(cli_number(&c, "trajectory.tick"), 1);
-    EXPECT_TEXT(&c, "trajectory.variable", "theta");
-    EXPECT_TEXT(&c, "trajectory.a", "0.25");
-    EXPECT_TEXT(&c, "trajectory.b", "0.5");
-    EXPECT_PLACES(&c, "result: artifacts[0].content (record.bin)");
-    EXPECT_EXIT(&c, cli_run(&c, COMPARE), 1);
-    EXPECT_HAS(c.end.out, "cart-pole: differs first in tick 1 (0.01 s): theta\n    a: 0.25\n    b: 0.5\n");
-    EXPECT_EXIT(&c, cli_json(&c, ARGS("diff", "pair.jsonl:1", "pair.jsonl:1")), 0);
-    cr_expect(json_is_false(cli_member(&c, "trajectory.differs")));
-    EXPECT_EXIT(&c, cli_json(&c, ARGS("diff", "--only", "request", "pair.jsonl:1", "pair.jsonl:2")), 0);
-    cr_expect_null(cli_member(&c, "trajectory"));
     cli_end(&c);
 }

@@ -358,6 +358,17 @@ Test(log, wrong_lines) {
     EXPECT_EXIT(&c, cli_json(&c, ARGS("log", "--limit", "0", "good.jsonl")), 2);
     EXPECT_EXIT(&c, cli_json(&c, ARGS("log", "--limit", "10001", "good.jsonl")), 2);
     EXPECT_EXIT(&c, cli_json(&c, ARGS("log", "--limit", "10000", "good.jsonl")), 0);
+    EXPECT_EXIT(&c, cli_json(&c, ARGS("log", "-", "good.jsonl", "-")), 2);
+    EXPECT_TEXT(&c, "message", "standard input can be read once only");
+    EXPECT_EXIT(&c, cli_json(&c, ARGS("log", "./-", "good.jsonl", "-")), 5); /* the first is a file that is not there */
+    EXPECT_TEXT(&c, "where", "./-");
+    c.how.input = "SQLite format 3";
+    EXPECT_EXIT(&c, cli_json(&c, ARGS("log", "-")), 5);
+    EXPECT_TEXT(&c, "code", "input-unknown");
+    EXPECT_HAS(cli_text(&c, "message"), "from a file only");
+    c.how.input = "SQLite format 2";
+    EXPECT_EXIT(&c, cli_json(&c, ARGS("log", "-")), 5);
+    EXPECT_HAS(cli_text(&c, "message"), "neither a bundle nor a ledger");
     cli_end(&c);
 }
 

@@ -311,34 +311,6 @@ Test(run_command, no_believable_answer_is_exit_4_and_a_finding) {
     finish(&s);
 }
 
-/* A signal ends the wait, not the program: what was sent is kept. The shell starts the command in the
- * background, where it would ignore an interrupt, so the other signal is used. */
-Test(run_command, a_signal_during_the_call_is_exit_4_and_a_finding) {
-    scene s;
-    begin(&s);
-    sample good;
-    sample_init(&good);
-    live_describe(&s.script, good.before);
-    live_step(&s.script, (peer_step){.head = NULL, .end = PEER_STALL});
-    sample_free(&good);
-    serve(&s);
-    char program[1024];
-    char script[2048];
-    exec_built("countersign", program);
-    (void)snprintf(script, sizeof script,
-                   "%s run --json -d %s -k k.key -l ledger.db request.json & pid=$!; sleep 1; kill $pid; wait $pid",
-                   program, s.url);
-    exec_end end;
-    exec_run(&(exec_how){.folder = s.c.folder}, (const char *const[]){"/bin/sh", "-c", script, NULL}, &end);
-    cr_expect_eq(end.status, 4, "%d: %s%s", end.status, end.out, end.err);
-    cr_expect_not_null(strstr(end.out, "\"unanswered-interrupted\""), "%s", end.out);
-    exec_free(&end);
-    peer_stop(s.daemon);
-    cr_expect_eq(peer_connections(s.daemon), 2);
-    expect_ledger(&s, 6, 0, 1);
-    finish(&s);
-}
-
 /* ---- exit 5 --------------------------------------------------------------------------------- */
 
 /* Each of these must be found before the daemon is asked for anything. */

@@ -126,5 +126,11 @@ Test(show, a_line_that_is_no_entry_is_told_and_stepped_over) {
     EXPECT_EXIT(&c, cli_json(&c, ARGS("show", "odd.jsonl")), 1);
     EXPECT_TEXT(&c, "code", "line-framing");
     EXPECT_EXIT(&c, cli_json(&c, ARGS("show", "odd.jsonl", "1")), 1);
+    EXPECT_EXIT(&c, cli_json(&c, ARGS("show", "odd.jsonl")), 1);
+    cr_expect_eq(json_array_size(cli_member(&c, "entries")), 1);
+    cr_expect_eq(cli_number(&c, "entries.0.number"), 1);
+    EXPECT_TEXT(&c, "entries.0.kind", "unreadable");
+    EXPECT_TEXT(&c, "entries.0.verification", "not-checked");
+    EXPECT_TEXT(&c, "entries.0.error.code", "line-framing");
     cli_end(&c);
 }

@@ -15,7 +15,7 @@ FUZZ_LIBS = $(LIBS_GATE)
 
 FUZZ_TARGETS = $(if $(TARGET),$(TARGET),$(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ_PARTS = $(SRC_records) $(SRC_verify) $(SRC_harness) $(SRC_replay) $(SRC_gate) $(SRC_report) $(addprefix tests/fuzz/,fuzz.c genuine.c walk.c) \
-             $(addprefix tests/support/,canon.c folder.c forge.c imported.c policy_case.c sample.c) tests/verify/raw_ledger.c \
+             $(addprefix tests/support/,canon.c folder.c forge.c imported.c policy_case.c sample.c verdicts.c) tests/verify/raw_ledger.c \
              $(addprefix examples/localdaemon/,vm_channel.c lines.c)
 
 $(FUZZ)/obj/%.o: %.c | $(GEN_H)
@@ -29,7 +29,7 @@ $(FUZZ)/parts.a: $(patsubst %.c,$(FUZZ)/obj/%.o,$(FUZZ_PARTS)) $(FUZZ)/obj/gen/s
 	@rm -f $@
 	$(AR) rcs $@ $^
 
-$(FUZZ)/seeds: $(FUZZ)/obj/tests/fuzz/seeds.o $(FUZZ)/obj/tests/fuzz/seeds_gate.o $(FUZZ)/parts.a
+$(FUZZ)/seeds: $(patsubst %.c,$(FUZZ)/obj/%.o,$(wildcard tests/fuzz/seeds*.c)) $(FUZZ)/parts.a
 	$(FUZZ_CC) $(FUZZ_SANITIZE) -fsanitize=fuzzer-no-link -o $@ $^ $(FUZZ_LIBS)
 $(FUZZ)/planted: $(FUZZ)/obj/tests/fuzz/planted.o $(FUZZ)/parts.a
 	$(FUZZ_CC) $(FUZZ_SANITIZE) -fsanitize=fuzzer -o $@ $^ $(FUZZ_LIBS)

@@ -8,6 +8,10 @@
 void put_seed(const char *target, cs_view prefix, cs_view bytes);
 void put_text_seed(const char *target, const char *text);
 
-void seeds_of_the_gate(void); /* patterns, JUnit, policies; pages */
+void seeds_of_messages(void); /* every type; requests and runs that pass */
+void seeds_of_stored(void);   /* bundles, envelopes, statements, verdicts; ledgers */
+void seeds_of_files(void);    /* keys, trust, expectations, baselines; texts in them */
+void seeds_of_daemons(void);  /* answers, probes, a guest's frames */
+void seeds_of_the_gate(void); /* patterns, JUnit, policies; pages; pairs of messages */
 
 #endif

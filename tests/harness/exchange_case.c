@@ -140,6 +140,11 @@ void exchange_finding(exchange *x) {
     append(x, &row);
 }
 
+void exchange_verdict(exchange *x) {
+    cs_ledger_row row = rows_verdict();
+    append(x, &row);
+}
+
 void exchange_close(exchange *x) {
     cs_ledger_row row = rows_run();
     row.kind = cs_view_of(CS_KIND_CLOSE);

@@ -39,10 +39,11 @@ void exchange_grow(forge_bundle *bundle, const forge_key *key, const char *code,
 cs_result exchange_import(exchange *x, forge_bytes bytes);
 void exchange_import_good(exchange *x, const forge_bundle *bundle, uint64_t added, uint64_t present);
 
-/* Append a run of our own, or a finding. */
+/* Append a run of our own, a verdict that nobody signed, or a finding. */
 void exchange_own_run(exchange *x, const char *code);
 void exchange_append_run(exchange *x, const forge_run *run); /* as it is, signed by us */
 void exchange_finding(exchange *x);
+void exchange_verdict(exchange *x);
 void exchange_close(exchange *x); /* of a session without a call */
 void exchange_imported_close(exchange *x); /* with its link and a checkpoint, under their key */
 

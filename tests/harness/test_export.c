@@ -46,7 +46,7 @@ Test(export, the_published_linked_bundle_byte_for_byte) {
     cr_expect_eq(x.ex.lines, 7);
     cr_expect_eq(x.ex.added, 6);
     cr_expect_eq(x.ex.present, 0);
-    cr_expect_eq(x.ex.findings, 0);
+    cr_expect_eq(x.ex.left_out.findings, 0);
     /* tail -n 1 linked.jsonl | tr -d '\n' | sha256sum */
     cr_expect_str_eq(x.ex.head.hex, "0a8ace549d5364c69fc8e129ae55a1a6440829257ecb7bc211fb55b74f237346");
     cr_assert_eq(unlink(x.out), 0);
@@ -61,7 +61,17 @@ Test(export, the_published_linked_bundle_byte_for_byte) {
         cr_assert_eq(unlink(x.out), 0);
         EXPORT_OK(&x, with);
         cr_expect(exchange_same(exchange_read(x.out), file));
-        cr_expect_eq(x.ex.findings, 1);
+        cr_expect_eq(x.ex.left_out.findings, 1);
+        cr_expect_eq(x.ex.left_out.verdicts, 0);
+    }
+    /* Nor is a verdict, whoever signed it. */
+    exchange_verdict(&x);
+    for (unsigned with = 0; with < 4; with += 2) {
+        cr_assert_eq(unlink(x.out), 0);
+        EXPORT_OK(&x, with);
+        cr_expect(exchange_same(exchange_read(x.out), file));
+        cr_expect_eq(x.ex.left_out.findings, 1);
+        cr_expect_eq(x.ex.left_out.verdicts, 1);
     }
 }
 
@@ -218,7 +228,7 @@ Test(export, runs_of_our_own_among_imported_ones) {
     exchange_import_good(&x, &theirs, 5, 0);
     EXPORT_CODE(&x, WITH_TRUST, CS_CODE_EXPORT_KEY);
     EXPORT_OK(&x, WITH_TRUST | WITH_KEY);
-    cr_expect_eq(x.ex.findings, 1);
+    cr_expect_eq(x.ex.left_out.findings, 1);
     cr_expect_eq(x.ex.added, 5);
     forge_bundle out = exchange_lines(exchange_read(x.out));
     cr_assert_eq(out.count, 6);

@@ -51,7 +51,7 @@ Test(export_refused, a_ledger_with_nothing_signed) {
     cr_expect_eq(folder_count(x.folder), 1);
     exchange_own_run(&x, "one");
     EXPORT_OK(&x, WITH_KEY);
-    cr_expect_eq(x.ex.findings, 1);
+    cr_expect_eq(x.ex.left_out.findings, 1);
 }
 
 Test(export_refused, a_ledger_with_a_close_alone) {

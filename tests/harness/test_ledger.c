@@ -328,9 +328,9 @@ Test(ledger, databases_of_others_and_of_later_versions) {
     expect_refused(path, CS_CODE_LEDGER_FOREIGN, "no ledger of countersign");
     unlink(path);
     two_entries();
-    raw_sql("PRAGMA user_version = 4");
-    expect_refused(path, CS_CODE_LEDGER_VERSION, "version 4 and this program knows versions up to 3");
-    raw_sql("PRAGMA user_version = 3; CREATE TABLE note (text TEXT)");
+    raw_sql("PRAGMA user_version = 5");
+    expect_refused(path, CS_CODE_LEDGER_VERSION, "version 5 and this program knows versions up to 4");
+    raw_sql("PRAGMA user_version = 4; CREATE TABLE note (text TEXT)");
     expect_refused(path, CS_CODE_LEDGER_SCHEMA, "one more");
     raw_sql("DROP TABLE note");
     cs_ledger_close(open_good());

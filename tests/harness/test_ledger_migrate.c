@@ -1,4 +1,4 @@
-/* A ledger of version 1 or 2 becomes one of the newest: every row as it was, or nothing at all. */
+/* A ledger of version 1, 2 or 3 becomes one of the newest: every row as it was, or nothing at all. */
 #include <criterion/criterion.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -78,6 +78,23 @@ static void version_2(void) {
     raw_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_4);
 }
 
+/* Version 3 also knows links: with the rows of version 2, and this one, whose digest is of the same implementation. */
+#define DIGEST_5 "15df11054b809f085d09398203d2f84b52b91fbefc251bbbf254ecde2a57eed5"
+#define ROW_5                                                                                                          \
+    "(5, 1700000000789, 'checkpoint', 'http://127.0.0.1:8746', '', '', NULL, NULL, NULL, NULL, NULL, '', '" DIGEST_4   \
+    "', '" DIGEST_5 "', CAST('{\"payloadType\":\"y\"}' AS BLOB))"
+
+static void version_3(void) {
+    for (const char *const *sql = cs_ledger_schema_of(3); *sql != NULL; sql++)
+        raw_sql(*sql);
+    raw_sql("PRAGMA application_id = 1129532487; PRAGMA user_version = 3; PRAGMA journal_mode = WAL");
+    raw_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_1);
+    raw_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_2);
+    raw_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_3);
+    raw_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_4);
+    raw_sql("INSERT INTO entry (" COLUMNS ", link) VALUES " ROW_5);
+}
+
 static int add_text(void *out, int count, char **values, char **names) {
     (void)names;
     for (int i = 0; i < count; i++)
@@ -141,7 +158,7 @@ Test(ledger_migrate, every_row_stays_as_it_was) {
     expect_answer("PRAGMA user_version", "1|"); /* a reader changes nothing */
 
     cs_ledger *ledger = open_good();
-    expect_answer("PRAGMA user_version", "3|");
+    expect_answer("PRAGMA user_version", "4|");
     expect_answer("PRAGMA application_id", "1129532487|");
     expect_answer("SELECT count(*) FROM sqlite_schema", "4|");
     expect_same(&rows);
@@ -173,7 +190,7 @@ Test(ledger_migrate, every_row_of_version_2_stays_as_it_was) {
     expect_answer("PRAGMA user_version", "2|");
 
     cs_ledger *ledger = open_good();
-    expect_answer("PRAGMA user_version", "3|");
+    expect_answer("PRAGMA user_version", "4|");
     expect_answer("SELECT count(*) FROM sqlite_schema", "4|");
     expect_answer("SELECT count(*) FROM entry WHERE link IS NULL", "4|");
     expect_same(&rows);
@@ -190,13 +207,44 @@ Test(ledger_migrate, every_row_of_version_2_stays_as_it_was) {
     cs_buf_free(&rows);
 }
 
+/* With their links. */
+Test(ledger_migrate, every_row_of_version_3_stays_as_it_was) {
+    static const char links[] = "SELECT id, quote(link) FROM entry ORDER BY id";
+    version_3();
+    cs_buf rows = ask(ROWS);
+    cs_buf linked = ask(links);
+    cr_expect_eq(walk(), 5);
+    expect_answer("PRAGMA user_version", "3|");
+
+    cs_ledger *ledger = open_good();
+    expect_answer("PRAGMA user_version", "4|");
+    expect_answer("SELECT count(*) FROM sqlite_schema", "4|");
+    expect_answer("SELECT count(*) FROM entry WHERE link IS NOT NULL", "1|");
+    expect_same(&rows);
+    expect_answer(links, (const char *)linked.ptr);
+    cr_expect_eq(walk(), 5);
+
+    cs_ledger_row row = rows_verdict(); /* and the new kind follows */
+    int64_t id = 0;
+    cs_error err = CS_ERROR_INIT;
+    cr_assert_eq(cs_ledger_append(ledger, &row, &id, &err), CS_OK, "%s", err.message);
+    cr_expect_eq(id, 6);
+    cs_ledger_close(ledger);
+    cr_expect_eq(walk(), 6);
+    expect_answer("SELECT previous_sha256 = '" DIGEST_5 "' FROM entry WHERE id = 6", "1|");
+    cs_buf_free(&rows);
+    cs_buf_free(&linked);
+}
+
 static void expect_empty(int version) {
     for (const char *const *sql = cs_ledger_schema_of(version); *sql != NULL; sql++)
         raw_sql(*sql);
-    raw_sql(version == 1 ? "PRAGMA application_id = 1129532487; PRAGMA user_version = 1"
-                         : "PRAGMA application_id = 1129532487; PRAGMA user_version = 2");
+    static const char *const pragmas[] = {"PRAGMA user_version = 1", "PRAGMA user_version = 2",
+                                          "PRAGMA user_version = 3"};
+    raw_sql("PRAGMA application_id = 1129532487");
+    raw_sql(pragmas[version - 1]);
     cs_ledger_close(open_good());
-    expect_answer("PRAGMA user_version", "3|");
+    expect_answer("PRAGMA user_version", "4|");
     cr_expect_eq(walk(), 0);
     cr_assert_eq(unlink(path), 0);
 }
@@ -204,6 +252,7 @@ static void expect_empty(int version) {
 Test(ledger_migrate, empty_ledgers) {
     expect_empty(1);
     expect_empty(2);
+    expect_empty(3);
 }
 
 /* A reader that began without locks goes on where it was. */
@@ -226,7 +275,7 @@ Test(ledger_migrate, while_it_is_read) {
     int status = -1;
     cr_assert_eq(waitpid(child, &status, 0), child);
     cr_expect_eq(status, 0);
-    expect_answer("PRAGMA user_version", "3|");
+    expect_answer("PRAGMA user_version", "4|");
     for (uint64_t id = 2; id <= 4; id++) {
         cr_assert_eq(cs_source_next(source, &entry, &more, &err), CS_OK, "%s: %s", err.where, err.message);
         cr_expect_eq(entry.number, id);
@@ -256,7 +305,7 @@ Test(ledger_migrate, several_processes_at_once) {
         cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == CS_OK, "status %d", status);
     }
     expect_same(&rows);
-    expect_answer("PRAGMA user_version", "3|");
+    expect_answer("PRAGMA user_version", "4|");
     cr_expect_eq(walk(), 2);
     cs_buf_free(&rows);
 }
@@ -294,7 +343,7 @@ Test(ledger_migrate, a_ledger_of_version_2_with_more_or_less) {
     expect_untouched(CS_FAILED, CS_CODE_LEDGER_SCHEMA);
     raw_sql(cs_ledger_schema_of(2)[3]);
     cs_ledger_close(open_good()); /* the twin */
-    expect_answer("PRAGMA user_version", "3|");
+    expect_answer("PRAGMA user_version", "4|");
 }
 
 /* A stranger's column is nowhere to go to, and the text is not that of the version. */

@@ -75,6 +75,26 @@ def command(build, name, *arguments, **environment):
         raise AssertionError(f"{' '.join(words)} printed no JSON: {said}") from error
 
 
+def _git(folder, *arguments):
+    who = {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER")
+           for what, value in (("NAME", "t"), ("EMAIL", "t@example.org"))}
+    env = dict(os.environ, GIT_CONFIG_NOSYSTEM="1", GIT_CONFIG_GLOBAL="/dev/null", **who)
+    return subprocess.run(["git", "-C", folder, *arguments], env=env, check=True, capture_output=True,
+                          text=True).stdout.strip()
+
+
+def make_commit(folder, files):
+    """A new repository with one commit of these files, each a path and its text; the commit's id."""
+    for path, text in files.items():
+        os.makedirs(os.path.dirname(os.path.join(folder, path)), exist_ok=True)
+        with open(os.path.join(folder, path), "w", encoding="utf-8") as file:
+            file.write(text)
+    _git(folder, "init", "-q")
+    _git(folder, "add", ".")
+    _git(folder, "commit", "-q", "-m", "a commit")
+    return _git(folder, "rev-parse", "HEAD")
+
+
 def wait_until(what, condition, seconds=20):
     end = time.monotonic() + seconds
     while not condition():

@@ -12,7 +12,6 @@ import hashlib
 import importlib.metadata
 import json
 import os
-import subprocess
 import tempfile
 
 from cryptography.hazmat.primitives import serialization
@@ -27,7 +26,7 @@ from securesystemslib.signer import SSlibKey
 
 import bundle
 from cases import expect, expect_raises, main
-from processes import Daemon, command, die_by_signal
+from processes import Daemon, command, die_by_signal, make_commit
 
 TEST_RESULT = "https://in-toto.io/attestation/test-result/v0.1"
 SUMMARY = "https://slsa.dev/verification_summary/v1"
@@ -50,7 +49,7 @@ class World:
             public_key = serialization.load_pem_public_key(file.read())
         self.keyid = bundle.key_id(public_key)
         self.key = SSlibKey.from_crypto(public_key, keyid=self.keyid)
-        self.commit = _make_commit(self)
+        self.commit = make_commit(self.path("repository"), {"src/check.sh": FILE})
         _make_ledger(self)
         self.passed = self.judge("passed", "process", 0)
         self.failed = self.judge("failed", "vm", 1)
@@ -80,24 +79,6 @@ class World:
 def _write(path, text):
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
-
-
-def _git(world, *arguments):
-    who = {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER")
-           for what, value in (("NAME", "t"), ("EMAIL", "t@example.org"))}
-    env = dict(os.environ, GIT_CONFIG_NOSYSTEM="1", GIT_CONFIG_GLOBAL="/dev/null", **who)
-    done = subprocess.run(["git", "-C", world.path("repository"), *arguments], env=env, check=True,
-                          capture_output=True, text=True)
-    return done.stdout.strip()
-
-
-def _make_commit(world):
-    os.makedirs(world.path("repository/src"))
-    _git(world, "init", "-q")
-    _write(world.path("repository/src/check.sh"), FILE)
-    _git(world, "add", ".")
-    _git(world, "commit", "-q", "-m", "a commit")
-    return _git(world, "rev-parse", "HEAD")
 
 
 def _make_ledger(world):

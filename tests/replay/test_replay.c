@@ -3,39 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "replay/replay.h"
+#include "tests/replay/replay_scene.h"
 #include "tests/support/canon.h"
-#include "tests/support/live.h"
-
-#define DAEMONS 2
-
-/* A stored run, and up to two daemons. */
-typedef struct scene {
-    sample stored;
-    cs_replay_item item;
-    cs_replay_plan plan;
-    live scripts[DAEMONS];
-    peer *peers[DAEMONS];
-    cs_client *clients[DAEMONS];
-    size_t count;
-    cs_replay_report report;
-    cs_result result;
-    cs_error err;
-    size_t progress_calls;
-    unsigned scripted;
-} scene;
-
-static void begin(scene *c) {
-    *c = (scene){.count = 1, .err = CS_ERROR_INIT};
-    sample_init(&c->stored);
-    c->item = (cs_replay_item){.entry = 5, .request = c->stored.request, .response = c->stored.response};
-    canon_request(c->stored.request, c->item.request_sha256.hex);
-    canon_result(c->stored.response, c->item.result_sha256.hex);
-    c->plan = (cs_replay_plan){.items = &c->item, .count = 1};
-}
 
 /* Script a run on a daemon that prints `output`, as the one that started so many milliseconds before the stored. */
-static void script_run_of(scene *c, size_t daemon, const char *output, unsigned before) {
+static void script_run_of(replay_scene *c, size_t daemon, const char *output, unsigned before) {
     sample s;
     sample_init(&s);
     canon_set(&s.response->javascript->stdout, output);
@@ -47,65 +19,36 @@ static void script_run_of(scene *c, size_t daemon, const char *output, unsigned 
 }
 
 /* Each is a run of its own. */
-static void script_run(scene *c, size_t daemon, const char *output) {
+static void script_run(replay_scene *c, size_t daemon, const char *output) {
     script_run_of(c, daemon, output, ++c->scripted);
 }
 
 static void on_progress(void *user, size_t done, size_t total) {
-    scene *c = user;
+    replay_scene *c = user;
     c->progress_calls++;
     cr_expect_eq(done, c->progress_calls);
     cr_expect_eq(total, c->count);
 }
 
-static void replay(scene *c, unsigned runs) {
-    for (size_t i = 0; i < c->count; i++) {
-        c->peers[i] = peer_start(c->scripts[i].steps, c->scripts[i].count, NULL);
-        cr_assert_not_null(c->peers[i]);
-        cs_client_config config = {.base_url = peer_url(c->peers[i]), .timeout_ms = 20000};
-        cr_assert_eq(cs_client_new(&config, &c->clients[i], &c->err), CS_OK, "%s", c->err.message);
-    }
-    cs_replay_options options = {.clients = c->clients,
-                                 .client_count = c->count,
-                                 .runs = runs,
-                                 .skew_ms = CS_DEFAULT_SKEW_MS,
-                                 .on_progress = on_progress,
-                                 .user = c};
-    c->result = cs_replay_run(&c->plan, &options, &c->report, &c->err);
-    for (size_t i = 0; i < c->count; i++)
-        peer_stop(c->peers[i]);
+static void replay(replay_scene *c, unsigned runs) {
+    const cs_replay_options options = {.runs = runs, .on_progress = on_progress, .user = c};
+    replay_scene_run(c, &options);
 }
 
-static void end(scene *c) {
-    cs_replay_report_free(&c->report);
-    for (size_t i = 0; i < c->count; i++) {
-        cs_client_free(c->clients[i]);
-        peer_free(c->peers[i]);
-        live_free(&c->scripts[i]);
-    }
-    sample_free(&c->stored);
-}
-
-static const cs_replay_cell *cell(const scene *c, size_t daemon) {
+static const cs_replay_cell *cell(const replay_scene *c, size_t daemon) {
     cr_assert_eq(c->report.row_count, 1);
     cr_assert_eq(c->report.cell_count, c->count);
     return &c->report.rows[0].cells[daemon];
 }
 
-static void expect_end(const scene *c, cs_result result, cs_code code, cs_replay_verdict row) {
-    cr_expect_eq(c->result, result, "%s", cs_result_word(c->result));
-    if (result != CS_OK) cr_expect_eq(c->err.code, code, "%s: %s", cs_code_name(c->err.code), c->err.message);
-    cr_expect_eq(c->report.rows[0].verdict, row, "%s", cs_replay_verdict_word(c->report.rows[0].verdict));
-}
-
 Test(replay, reproduced_on_two_daemons) {
-    scene c;
-    begin(&c);
+    replay_scene c;
+    replay_scene_begin(&c);
     c.count = 2;
     for (size_t i = 0; i < 4; i++)
         script_run(&c, i / 2, "2\n");
     replay(&c, 2);
-    expect_end(&c, CS_OK, CS_CODE_OK, CS_REPLAY_REPRODUCED);
+    replay_scene_expect_end(&c, CS_OK, CS_CODE_OK, CS_REPLAY_REPRODUCED);
     for (size_t i = 0; i < 2; i++) {
         cr_expect_eq(cell(&c, i)->verdict, CS_REPLAY_REPRODUCED);
         cr_expect_eq(cell(&c, i)->runs, 2);
@@ -119,19 +62,19 @@ Test(replay, reproduced_on_two_daemons) {
         cr_expect_eq(peer_connections(c.peers[i]), 6);
     }
     cr_expect_eq(c.progress_calls, 2);
-    end(&c);
+    replay_scene_end(&c);
 }
 
 Test(replay, stable_but_different_points_at_the_daemon) {
-    scene c;
-    begin(&c);
+    replay_scene c;
+    replay_scene_begin(&c);
     c.count = 2;
     script_run(&c, 0, "2\n");
     script_run(&c, 0, "2\n");
     script_run(&c, 1, "22\n");
     script_run(&c, 1, "22\n");
     replay(&c, 2);
-    expect_end(&c, CS_FAILED, CS_CODE_REPLAY_DIFFERS, CS_REPLAY_DIFFERENT);
+    replay_scene_expect_end(&c, CS_FAILED, CS_CODE_REPLAY_DIFFERS, CS_REPLAY_DIFFERENT);
     cr_expect_eq(cell(&c, 0)->verdict, CS_REPLAY_REPRODUCED);
     cr_expect_eq(cell(&c, 1)->verdict, CS_REPLAY_DIFFERENT);
     cr_expect_eq(cell(&c, 1)->matched, 0);
@@ -142,108 +85,108 @@ Test(replay, stable_but_different_points_at_the_daemon) {
     cr_expect_eq(d->length_b, 3);
     cr_expect_str_eq(d->excerpt_a, "2\\x0a");
     cr_expect_str_eq(d->excerpt_b, "22\\x0a");
-    end(&c);
+    replay_scene_end(&c);
 }
 
 /* One run that matches and one that does not: that is no difference between providers. */
 Test(replay, two_results_of_one_daemon_are_not_blamed_on_providers) {
-    scene c;
-    begin(&c);
+    replay_scene c;
+    replay_scene_begin(&c);
     script_run(&c, 0, "2\n");
     script_run(&c, 0, "3\n");
     replay(&c, 2);
-    expect_end(&c, CS_FAILED, CS_CODE_REPLAY_UNSTABLE, CS_REPLAY_NONDETERMINISTIC);
+    replay_scene_expect_end(&c, CS_FAILED, CS_CODE_REPLAY_UNSTABLE, CS_REPLAY_NONDETERMINISTIC);
     cr_expect_eq(cell(&c, 0)->runs, 2);
     cr_expect_eq(cell(&c, 0)->matched, 1);
     cr_expect_str_eq(cell(&c, 0)->difference.excerpt_a, "2\\x0a");
     cr_expect_str_eq(cell(&c, 0)->difference.excerpt_b, "3\\x0a");
-    end(&c);
+    replay_scene_end(&c);
 }
 
 Test(replay, the_difference_of_unstable_work_is_between_its_own_runs) {
-    scene c;
-    begin(&c);
+    replay_scene c;
+    replay_scene_begin(&c);
     script_run(&c, 0, "7\n");
     script_run(&c, 0, "8\n");
     replay(&c, 2);
-    expect_end(&c, CS_FAILED, CS_CODE_REPLAY_UNSTABLE, CS_REPLAY_NONDETERMINISTIC);
+    replay_scene_expect_end(&c, CS_FAILED, CS_CODE_REPLAY_UNSTABLE, CS_REPLAY_NONDETERMINISTIC);
     cr_expect_eq(cell(&c, 0)->matched, 0);
     cr_expect_str_eq(cell(&c, 0)->difference.excerpt_a, "7\\x0a");
     cr_expect_str_eq(cell(&c, 0)->difference.excerpt_b, "8\\x0a");
-    end(&c);
+    replay_scene_end(&c);
 }
 
 Test(replay, unstable_on_one_daemon_outranks_different_on_another) {
-    scene c;
-    begin(&c);
+    replay_scene c;
+    replay_scene_begin(&c);
     c.count = 2;
     script_run(&c, 0, "7\n");
     script_run(&c, 0, "7\n");
     script_run(&c, 1, "8\n");
     script_run(&c, 1, "9\n");
     replay(&c, 2);
-    expect_end(&c, CS_FAILED, CS_CODE_REPLAY_UNSTABLE, CS_REPLAY_NONDETERMINISTIC);
+    replay_scene_expect_end(&c, CS_FAILED, CS_CODE_REPLAY_UNSTABLE, CS_REPLAY_NONDETERMINISTIC);
     cr_expect_eq(cell(&c, 0)->verdict, CS_REPLAY_DIFFERENT);
-    end(&c);
+    replay_scene_end(&c);
 }
 
 Test(replay, a_third_run_can_show_it_too) {
-    scene c;
-    begin(&c);
+    replay_scene c;
+    replay_scene_begin(&c);
     script_run(&c, 0, "2\n");
     script_run(&c, 0, "2\n");
     script_run(&c, 0, "3\n");
     replay(&c, 3);
-    expect_end(&c, CS_FAILED, CS_CODE_REPLAY_UNSTABLE, CS_REPLAY_NONDETERMINISTIC);
+    replay_scene_expect_end(&c, CS_FAILED, CS_CODE_REPLAY_UNSTABLE, CS_REPLAY_NONDETERMINISTIC);
     cr_expect_eq(cell(&c, 0)->runs, 3);
     cr_expect_eq(cell(&c, 0)->matched, 2);
-    end(&c);
+    replay_scene_end(&c);
 }
 
 /* ---- without a result ----------------------------------------------------------------------- */
 
 Test(replay, a_refusal_is_no_result_and_no_difference) {
-    scene c;
-    begin(&c);
+    replay_scene c;
+    replay_scene_begin(&c);
     c.count = 2;
     live_describe(&c.scripts[0], c.stored.before);
     live_step(&c.scripts[0], live_refusal());
     script_run(&c, 1, "2\n");
     script_run(&c, 1, "2\n");
     replay(&c, 2);
-    expect_end(&c, CS_NOT_RUN, CS_CODE_REPLAY_INCOMPLETE, CS_REPLAY_NO_RESULT);
+    replay_scene_expect_end(&c, CS_NOT_RUN, CS_CODE_REPLAY_INCOMPLETE, CS_REPLAY_NO_RESULT);
     cr_expect_eq(cell(&c, 0)->verdict, CS_REPLAY_NO_RESULT);
     cr_expect_eq(cell(&c, 0)->failure, CS_NOT_RUN);
     cr_expect_eq(cell(&c, 0)->err.code, CS_CODE_REFUSED_CAPACITY);
     cr_expect_eq(cell(&c, 1)->verdict, CS_REPLAY_REPRODUCED);
-    end(&c);
+    replay_scene_end(&c);
 }
 
 Test(replay, what_may_have_run_is_not_sent_again) {
-    scene c;
-    begin(&c);
+    replay_scene c;
+    replay_scene_begin(&c);
     live_describe(&c.scripts[0], c.stored.before);
     live_step(&c.scripts[0], (peer_step){.head = NULL, .end = PEER_RESET});
     script_run(&c, 0, "2\n");
     replay(&c, 2);
-    expect_end(&c, CS_MAYBE_RAN, CS_CODE_REPLAY_INCOMPLETE, CS_REPLAY_NO_RESULT);
+    replay_scene_expect_end(&c, CS_MAYBE_RAN, CS_CODE_REPLAY_INCOMPLETE, CS_REPLAY_NO_RESULT);
     cr_expect_eq(cell(&c, 0)->err.code, CS_CODE_UNANSWERED_CONNECTION);
     cr_expect_eq(peer_connections(c.peers[0]), 2);
-    end(&c);
+    replay_scene_end(&c);
 }
 
 Test(replay, a_run_that_fails_its_checks_is_no_result) {
-    scene c;
-    begin(&c);
+    replay_scene c;
+    replay_scene_begin(&c);
     sample lying;
     sample_init(&lying);
     canon_set(&lying.after->sandbox, "bwrap");
     live_run(&c.scripts[0], &lying);
     sample_free(&lying);
     replay(&c, 2);
-    expect_end(&c, CS_FAILED, CS_CODE_REPLAY_INCOMPLETE, CS_REPLAY_NO_RESULT);
+    replay_scene_expect_end(&c, CS_FAILED, CS_CODE_REPLAY_INCOMPLETE, CS_REPLAY_NO_RESULT);
     cr_expect_eq(cell(&c, 0)->err.code, CS_CODE_PROVIDER_DRIFT);
-    end(&c);
+    replay_scene_end(&c);
 }
 
 /* A daemon that answers with an old record did not show that it ran anything. */
@@ -261,52 +204,52 @@ Test(replay, a_record_seen_before_is_no_new_run) {
     };
     for (size_t i = 0; i < sizeof twins / sizeof *twins; i++) {
         bool good = twins[i].code == CS_CODE_OK;
-        scene c;
-        begin(&c);
+        replay_scene c;
+        replay_scene_begin(&c);
         script_run_of(&c, 0, "2\n", twins[i].first);
         script_run_of(&c, 0, "2\n", twins[i].second);
         script_run_of(&c, 0, "2\n", twins[i].third);
         replay(&c, 3);
-        expect_end(&c, good ? CS_OK : CS_UNCHECKED, CS_CODE_REPLAY_INCOMPLETE,
-                   good ? CS_REPLAY_REPRODUCED : CS_REPLAY_NO_RESULT);
+        replay_scene_expect_end(&c, good ? CS_OK : CS_UNCHECKED, CS_CODE_REPLAY_INCOMPLETE,
+                                good ? CS_REPLAY_REPRODUCED : CS_REPLAY_NO_RESULT);
         cr_expect_eq(cell(&c, 0)->err.code, twins[i].code, "%zu: %s", i, cell(&c, 0)->err.message);
         cr_expect_eq(cell(&c, 0)->runs, twins[i].runs, "%zu", i);
-        end(&c);
+        replay_scene_end(&c);
     }
 }
 
 Test(replay, a_difference_on_one_daemon_outranks_no_result_on_another) {
-    scene c;
-    begin(&c);
+    replay_scene c;
+    replay_scene_begin(&c);
     c.count = 2;
     script_run(&c, 0, "22\n");
     script_run(&c, 0, "22\n");
     live_step(&c.scripts[1], live_refusal());
     replay(&c, 2);
-    expect_end(&c, CS_FAILED, CS_CODE_REPLAY_DIFFERS, CS_REPLAY_DIFFERENT);
-    end(&c);
+    replay_scene_expect_end(&c, CS_FAILED, CS_CODE_REPLAY_DIFFERS, CS_REPLAY_DIFFERENT);
+    replay_scene_end(&c);
 }
 
 /* ---- the protocol --------------------------------------------------------------------------- */
 
 /* Stored under protocol 2; the daemon serves 3, and the scripted record is of protocol 3. */
 Test(replay, sends_the_protocol_of_the_daemon_and_says_so) {
-    scene c;
-    begin(&c);
+    replay_scene c;
+    replay_scene_begin(&c);
     script_run(&c, 0, "2\n");
     script_run(&c, 0, "2\n");
     c.stored.request->protocol = 2;
     replay(&c, 2);
-    expect_end(&c, CS_OK, CS_CODE_OK, CS_REPLAY_REPRODUCED);
+    replay_scene_expect_end(&c, CS_OK, CS_CODE_OK, CS_REPLAY_REPRODUCED);
     cr_expect(cell(&c, 0)->protocol_changed);
     cr_expect_eq(cell(&c, 0)->protocol_sent, 3);
     cr_expect_eq(c.stored.request->protocol, 2, "the plan's own copy stays as it was");
-    end(&c);
+    replay_scene_end(&c);
 }
 
 /* ---- the options ---------------------------------------------------------------------------- */
 
-static void expect_refused_options(scene *c, unsigned runs, size_t clients, cs_result result, cs_code code) {
+static void expect_refused_options(replay_scene *c, unsigned runs, size_t clients, cs_result result, cs_code code) {
     cs_replay_options options = {.clients = c->clients, .client_count = clients, .runs = runs};
     cr_expect_eq(cs_replay_run(&c->plan, &options, &c->report, &c->err), result);
     cr_expect_eq(c->err.code, code, "%s", cs_code_name(c->err.code));
@@ -314,8 +257,8 @@ static void expect_refused_options(scene *c, unsigned runs, size_t clients, cs_r
 }
 
 Test(replay, one_run_proves_nothing_and_is_refused) {
-    scene c;
-    begin(&c);
+    replay_scene c;
+    replay_scene_begin(&c);
     c.count = 0;
     expect_refused_options(&c, 1, 1, CS_USAGE, CS_CODE_USAGE);
     expect_refused_options(&c, 101, 1, CS_USAGE, CS_CODE_USAGE);
@@ -323,5 +266,5 @@ Test(replay, one_run_proves_nothing_and_is_refused) {
     expect_refused_options(&c, 2, 17, CS_USAGE, CS_CODE_USAGE);
     c.plan.count = 0;
     expect_refused_options(&c, 2, 1, CS_NOTHING, CS_CODE_NOTHING_TO_CHECK);
-    end(&c);
+    replay_scene_end(&c);
 }

@@ -3,39 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "replay/replay.h"
+#include "tests/replay/replay_scene.h"
 #include "tests/support/canon.h"
 #include "tests/support/live_session.h"
-
-#define DAEMONS 2
-
-/* A stored run, or a stored session of one call, and up to two daemons. */
-typedef struct scene {
-    sample stored;
-    cs_replay_item item;
-    cs_replay_plan plan;
-    live scripts[DAEMONS];
-    peer *peers[DAEMONS];
-    cs_client *clients[DAEMONS];
-    size_t count;
-    cs_replay_report report;
-    cs_result result;
-    cs_error err;
-    unsigned scripted;
-} scene;
-
-static void set_item(scene *c) {
-    c->item = (cs_replay_item){.entry = 5, .request = c->stored.request, .response = c->stored.response};
-    canon_request(c->stored.request, c->item.request_sha256.hex);
-    canon_result(c->stored.response, c->item.result_sha256.hex);
-    c->plan = (cs_replay_plan){.items = &c->item, .count = 1};
-}
-
-static void begin(scene *c) {
-    *c = (scene){.count = 1, .err = CS_ERROR_INIT};
-    sample_init(&c->stored);
-    set_item(c);
-}
 
 /* Where a run states the tier. */
 static void set_tier(sample *s, const char *tier) {
@@ -57,7 +27,7 @@ static void set_environment(sample *s, const char *environment) {
 }
 
 /* Script a run that prints `output`, of its own time, with one thing set to another value (NULL: none). */
-static void script_run(scene *c, size_t daemon, const char *output, void (*set)(sample *, const char *),
+static void script_run(replay_scene *c, size_t daemon, const char *output, void (*set)(sample *, const char *),
                        const char *value) {
     sample s;
     sample_init(&s);
@@ -69,47 +39,19 @@ static void script_run(scene *c, size_t daemon, const char *output, void (*set)(
     sample_free(&s);
 }
 
-static void script_good(scene *c, size_t daemon) {
+static void script_good(replay_scene *c, size_t daemon) {
     for (size_t i = 0; i < 2; i++)
         script_run(c, daemon, "2\n", NULL, NULL);
 }
 
 /* As far as `depth`; -1: no cross-check. */
-static void replay(scene *c, int depth) {
-    for (size_t i = 0; i < c->count; i++) {
-        c->peers[i] = peer_start(c->scripts[i].steps, c->scripts[i].count, NULL);
-        cr_assert_not_null(c->peers[i]);
-        cs_client_config config = {.base_url = peer_url(c->peers[i]), .timeout_ms = 20000};
-        cr_assert_eq(cs_client_new(&config, &c->clients[i], &c->err), CS_OK, "%s", c->err.message);
-    }
-    cs_replay_options options = {.clients = c->clients,
-                                 .client_count = c->count,
-                                 .runs = 2,
-                                 .skew_ms = CS_DEFAULT_SKEW_MS,
-                                 .cross_check = depth >= 0,
-                                 .depth = depth >= 0 ? (cs_tier_depth)depth : CS_DEPTH_STATEMENTS};
-    c->result = cs_replay_run(&c->plan, &options, &c->report, &c->err);
-    for (size_t i = 0; i < c->count; i++)
-        peer_stop(c->peers[i]);
+static void replay(replay_scene *c, int depth) {
+    const cs_replay_options options = {
+        .runs = 2, .cross_check = depth >= 0, .depth = depth >= 0 ? (cs_tier_depth)depth : CS_DEPTH_STATEMENTS};
+    replay_scene_run(c, &options);
 }
 
-static void end(scene *c) {
-    cs_replay_report_free(&c->report);
-    for (size_t i = 0; i < c->count; i++) {
-        cs_client_free(c->clients[i]);
-        peer_free(c->peers[i]);
-        live_free(&c->scripts[i]);
-    }
-    sample_free(&c->stored);
-}
-
-static void expect_end(const scene *c, cs_result result, cs_code code, cs_replay_verdict row) {
-    cr_expect_eq(c->result, result, "%s: %s", cs_result_word(c->result), c->err.message);
-    if (result != CS_OK) cr_expect_eq(c->err.code, code, "%s: %s", cs_code_name(c->err.code), c->err.message);
-    cr_expect_eq(c->report.rows[0].verdict, row, "%s", cs_replay_verdict_word(c->report.rows[0].verdict));
-}
-
-static void expect_check(const scene *c, size_t daemon, cs_result result, cs_code code) {
+static void expect_check(const replay_scene *c, size_t daemon, cs_result result, cs_code code) {
     cr_assert_not_null(c->report.checks);
     const cs_replay_check *check = &c->report.checks[daemon];
     cr_expect_eq(check->result, result, "%zu: %s: %s", daemon, cs_result_word(check->result), check->err.message);
@@ -120,161 +62,161 @@ static void expect_check(const scene *c, size_t daemon, cs_result result, cs_cod
 /* ---- statements ------------------------------------------------------------------------------------------- */
 
 Test(replay_cross_check, a_daemon_that_stays_what_it_is) {
-    scene c;
-    begin(&c);
+    replay_scene c;
+    replay_scene_begin(&c);
     script_good(&c, 0);
     replay(&c, CS_DEPTH_STATEMENTS);
-    expect_end(&c, CS_OK, CS_CODE_OK, CS_REPLAY_REPRODUCED);
+    replay_scene_expect_end(&c, CS_OK, CS_CODE_OK, CS_REPLAY_REPRODUCED);
     expect_check(&c, 0, CS_OK, CS_CODE_OK);
     cr_expect(c.report.checks[0].made);
     cr_expect_eq(c.report.checks[0].tiers.claim, CS_TIER_KERNEL);
     cr_expect_eq(c.report.checks[0].tiers.contradictions, 0);
     cr_expect_eq(peer_connections(c.peers[0]), 6, "statements call for no run of their own");
-    end(&c);
+    replay_scene_end(&c);
 }
 
 Test(replay_cross_check, off_checks_nothing) {
-    scene c;
-    begin(&c);
+    replay_scene c;
+    replay_scene_begin(&c);
     script_run(&c, 0, "2\n", NULL, NULL);
     script_run(&c, 0, "2\n", set_tier, "vm");
     replay(&c, -1);
-    expect_end(&c, CS_OK, CS_CODE_OK, CS_REPLAY_REPRODUCED);
+    replay_scene_expect_end(&c, CS_OK, CS_CODE_OK, CS_REPLAY_REPRODUCED);
     cr_expect_null(c.report.checks);
-    end(&c);
+    replay_scene_end(&c);
 }
 
 /* Each run is good by itself, and each gave the stored result. */
 Test(replay_cross_check, a_daemon_that_states_another_tier_in_its_second_run_is_refuted) {
-    scene c;
-    begin(&c);
+    replay_scene c;
+    replay_scene_begin(&c);
     c.count = 2;
     script_good(&c, 0);
     script_run(&c, 1, "2\n", NULL, NULL);
     script_run(&c, 1, "2\n", set_tier, "vm");
     replay(&c, CS_DEPTH_STATEMENTS);
-    expect_end(&c, CS_FAILED, CS_CODE_TIER_CONTRADICTED, CS_REPLAY_REPRODUCED);
+    replay_scene_expect_end(&c, CS_FAILED, CS_CODE_TIER_CONTRADICTED, CS_REPLAY_REPRODUCED);
     expect_check(&c, 0, CS_OK, CS_CODE_OK);
     expect_check(&c, 1, CS_FAILED, CS_CODE_TIER_CONTRADICTED);
     cr_expect_not_null(strstr(c.err.message, cs_client_url(c.clients[1])), "%s", c.err.message);
     cr_expect_not_null(strstr(c.err.message, "every run gave the stored result"), "%s", c.err.message);
-    end(&c);
+    replay_scene_end(&c);
 }
 
 Test(replay_cross_check, another_policy_in_between_is_another_daemon) {
-    scene c;
-    begin(&c);
+    replay_scene c;
+    replay_scene_begin(&c);
     script_run(&c, 0, "2\n", NULL, NULL);
     script_run(&c, 0, "2\n", set_policy, "policy:other");
     replay(&c, CS_DEPTH_STATEMENTS);
-    expect_end(&c, CS_FAILED, CS_CODE_TIER_CONTRADICTED, CS_REPLAY_REPRODUCED);
-    end(&c);
+    replay_scene_expect_end(&c, CS_FAILED, CS_CODE_TIER_CONTRADICTED, CS_REPLAY_REPRODUCED);
+    replay_scene_end(&c);
 }
 
 /* Work of one kind may have another environment than work of another kind. */
 Test(replay_cross_check, another_environment_is_no_contradiction) {
-    scene c;
-    begin(&c);
+    replay_scene c;
+    replay_scene_begin(&c);
     script_run(&c, 0, "2\n", NULL, NULL);
     script_run(&c, 0, "2\n", set_environment, "environment:other");
     replay(&c, CS_DEPTH_STATEMENTS);
-    expect_end(&c, CS_OK, CS_CODE_OK, CS_REPLAY_REPRODUCED);
+    replay_scene_expect_end(&c, CS_OK, CS_CODE_OK, CS_REPLAY_REPRODUCED);
     expect_check(&c, 0, CS_OK, CS_CODE_OK);
-    end(&c);
+    replay_scene_end(&c);
 }
 
 Test(replay_cross_check, a_result_that_differs_comes_first_and_the_contradiction_is_told_too) {
     for (size_t i = 0; i < 2; i++) {
-        scene c;
-        begin(&c);
+        replay_scene c;
+        replay_scene_begin(&c);
         script_run(&c, 0, "3\n", NULL, NULL);
         script_run(&c, 0, "3\n", i == 0 ? set_tier : NULL, "vm");
         replay(&c, CS_DEPTH_STATEMENTS);
-        expect_end(&c, CS_FAILED, CS_CODE_REPLAY_DIFFERS, CS_REPLAY_DIFFERENT);
+        replay_scene_expect_end(&c, CS_FAILED, CS_CODE_REPLAY_DIFFERS, CS_REPLAY_DIFFERENT);
         cr_expect_eq(strstr(c.err.message, "[tier-contradicted]") != NULL, i == 0, "%s", c.err.message);
-        end(&c);
+        replay_scene_end(&c);
     }
 }
 
 /* ---- without a result ------------------------------------------------------------------------------------- */
 
-static void script_refusal(scene *c, size_t daemon) {
+static void script_refusal(replay_scene *c, size_t daemon) {
     live_describe(&c->scripts[daemon], c->stored.before);
     live_step(&c->scripts[daemon], live_refusal());
 }
 
 Test(replay_cross_check, without_a_run_there_is_no_claim) {
-    scene c;
-    begin(&c);
+    replay_scene c;
+    replay_scene_begin(&c);
     script_refusal(&c, 0);
     replay(&c, CS_DEPTH_PROBE);
-    expect_end(&c, CS_NOT_RUN, CS_CODE_REPLAY_INCOMPLETE, CS_REPLAY_NO_RESULT);
+    replay_scene_expect_end(&c, CS_NOT_RUN, CS_CODE_REPLAY_INCOMPLETE, CS_REPLAY_NO_RESULT);
     expect_check(&c, 0, CS_UNCHECKED, CS_CODE_TIER_PROBE);
     cr_expect_not(c.report.checks[0].made);
     cr_expect_eq(peer_connections(c.peers[0]), 2, "no probe is sent then");
-    end(&c);
+    replay_scene_end(&c);
 }
 
 Test(replay_cross_check, a_contradiction_outranks_runs_without_a_result) {
-    scene c;
-    begin(&c);
+    replay_scene c;
+    replay_scene_begin(&c);
     c.count = 2;
     script_refusal(&c, 0);
     script_run(&c, 1, "2\n", NULL, NULL);
     script_run(&c, 1, "2\n", set_tier, "vm");
     replay(&c, CS_DEPTH_STATEMENTS);
-    expect_end(&c, CS_FAILED, CS_CODE_TIER_CONTRADICTED, CS_REPLAY_NO_RESULT);
+    replay_scene_expect_end(&c, CS_FAILED, CS_CODE_TIER_CONTRADICTED, CS_REPLAY_NO_RESULT);
     cr_expect_not_null(strstr(c.err.message, "without a result"), "%s", c.err.message);
-    end(&c);
+    replay_scene_end(&c);
 }
 
 /* ---- probes ----------------------------------------------------------------------------------------------- */
 
 Test(replay_cross_check, a_daemon_that_can_not_be_probed_is_unchecked) {
     for (size_t i = 0; i < 2; i++) {
-        scene c;
-        begin(&c);
+        replay_scene c;
+        replay_scene_begin(&c);
         script_good(&c, 0);
         live_describe(&c.scripts[0], c.stored.before);
         script_refusal(&c, 0);
         replay(&c, i == 0 ? CS_DEPTH_PROBE : CS_DEPTH_STATEMENTS);
-        expect_end(&c, i == 0 ? CS_UNCHECKED : CS_OK, CS_CODE_TIER_PROBE, CS_REPLAY_REPRODUCED);
+        replay_scene_expect_end(&c, i == 0 ? CS_UNCHECKED : CS_OK, CS_CODE_TIER_PROBE, CS_REPLAY_REPRODUCED);
         expect_check(&c, 0, i == 0 ? CS_UNCHECKED : CS_OK, i == 0 ? CS_CODE_TIER_PROBE : CS_CODE_OK);
         cr_expect_eq(peer_connections(c.peers[0]), i == 0 ? 9 : 6);
-        end(&c);
+        replay_scene_end(&c);
     }
 }
 
 /* It told its runs one thing, and tells another when it is to be probed. */
 Test(replay_cross_check, what_it_says_to_the_probe_is_laid_beside_the_runs) {
-    scene c;
-    begin(&c);
+    replay_scene c;
+    replay_scene_begin(&c);
     script_good(&c, 0);
     set_tier(&c.stored, "container");
     live_describe(&c.scripts[0], c.stored.before);
     script_refusal(&c, 0);
     replay(&c, CS_DEPTH_PROBE);
-    expect_end(&c, CS_FAILED, CS_CODE_TIER_CONTRADICTED, CS_REPLAY_REPRODUCED);
+    replay_scene_expect_end(&c, CS_FAILED, CS_CODE_TIER_CONTRADICTED, CS_REPLAY_REPRODUCED);
     cr_expect_eq(c.report.checks[0].depth, CS_DEPTH_PROBE);
-    end(&c);
+    replay_scene_end(&c);
 }
 
 Test(replay_cross_check, statements_that_refute_it_are_enough) {
-    scene c;
-    begin(&c);
+    replay_scene c;
+    replay_scene_begin(&c);
     script_run(&c, 0, "2\n", NULL, NULL);
     script_run(&c, 0, "2\n", set_tier, "vm");
     replay(&c, CS_DEPTH_PROBE);
-    expect_end(&c, CS_FAILED, CS_CODE_TIER_CONTRADICTED, CS_REPLAY_REPRODUCED);
+    replay_scene_expect_end(&c, CS_FAILED, CS_CODE_TIER_CONTRADICTED, CS_REPLAY_REPRODUCED);
     cr_expect_eq(c.report.checks[0].depth, CS_DEPTH_STATEMENTS);
     cr_expect_eq(peer_connections(c.peers[0]), 6);
-    end(&c);
+    replay_scene_end(&c);
 }
 
 /* ---- sessions --------------------------------------------------------------------------------------------- */
 
 /* A fresh session of one call, in which the daemon states this tier throughout. */
-static void script_session(scene *c, const char *tier) {
+static void script_session(replay_scene *c, const char *tier) {
     sample s;
     sample_init(&s);
     set_tier(&s, tier);
@@ -293,17 +235,17 @@ static void script_session(scene *c, const char *tier) {
 
 Test(replay_cross_check, calls_of_sessions_are_heard_too) {
     for (size_t i = 0; i < 2; i++) {
-        scene c;
-        begin(&c);
+        replay_scene c;
+        replay_scene_begin(&c);
         live_call(&c.stored, 1, "", "one()");
-        set_item(&c);
+        replay_scene_set_item(&c);
         memset(c.item.session.hex, '5', 64);
         c.plan.sessions = 1;
         script_session(&c, "kernel");
         script_session(&c, i == 0 ? "kernel" : "vm");
         replay(&c, CS_DEPTH_STATEMENTS);
-        expect_end(&c, i == 0 ? CS_OK : CS_FAILED, CS_CODE_TIER_CONTRADICTED, CS_REPLAY_REPRODUCED);
+        replay_scene_expect_end(&c, i == 0 ? CS_OK : CS_FAILED, CS_CODE_TIER_CONTRADICTED, CS_REPLAY_REPRODUCED);
         expect_check(&c, 0, i == 0 ? CS_OK : CS_FAILED, i == 0 ? CS_CODE_OK : CS_CODE_TIER_CONTRADICTED);
-        end(&c);
+        replay_scene_end(&c);
     }
 }

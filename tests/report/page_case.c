@@ -117,6 +117,18 @@ void page_case_make_project(sample *s, const char *step, const char *output) {
     sample_seal(s, SEAL_ALL);
 }
 
+void page_case_add_file(sample *s, const char *path, const char *content) {
+    Plimsoll__V1__ProjectRun *asked = s->request->project;
+    cs_project_file **all = realloc(asked->files, (asked->n_files + 1) * sizeof(void *));
+    cr_assert_not_null(all);
+    asked->files = all;
+    cs_project_file *made = new_message(&plimsoll__v1__project_file__descriptor);
+    canon_set(&made->path, path);
+    canon_set(&made->content, content);
+    asked->files[asked->n_files++] = made;
+    sample_seal(s, SEAL_ALL);
+}
+
 void page_case_add_artifact(sample *s, const char *path, const void *bytes, size_t len) {
     Plimsoll__V1__ProjectResult *given = s->response->project;
     Plimsoll__V1__Artifact **all = realloc(given->artifacts, (given->n_artifacts + 1) * sizeof(void *));

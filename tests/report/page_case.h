@@ -32,6 +32,7 @@ int page_case_parse(const void *html, size_t len, char *said, size_t size);
 
 /* A project with a step and artifacts, in place of the sample's payload; the digests are sealed again. */
 void page_case_make_project(sample *s, const char *step, const char *output);
+void page_case_add_file(sample *s, const char *path, const char *content);
 void page_case_add_artifact(sample *s, const char *path, const void *bytes, size_t len);
 
 #define EXPECT_HAS(text, part) cr_expect_not_null(strstr((text), (part)), "no '%s'", (part))

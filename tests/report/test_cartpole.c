@@ -7,8 +7,9 @@
 
 #define VARIABLES 5
 
-/* Five values a tick: the cart at `x(tick)`, the pole at `angle(tick)`, in radians. */
-static void add_run(page_case *c, int ticks, double (*x)(int), double (*angle)(int)) {
+/* Five values a tick: the cart at `x(tick)`, the pole at `angle(tick)`, in radians. `code` of the controller; NULL:
+ * there is no such file. */
+static void add_run_of(page_case *c, const char *code, int ticks, double (*x)(int), double (*angle)(int)) {
     sample s;
     char report[128];
     double *values = calloc((size_t)ticks * VARIABLES, sizeof *values);
@@ -21,9 +22,14 @@ static void add_run(page_case *c, int ticks, double (*x)(int), double (*angle)(i
     sample_init(&s);
     page_case_make_project(&s, "node run.mjs", report);
     page_case_add_artifact(&s, "record.bin", values, (size_t)ticks * VARIABLES * sizeof *values);
+    if (code != NULL) page_case_add_file(&s, "controller.js", code);
     page_case_add(c, s.request, s.response);
     sample_free(&s);
     free(values);
+}
+
+static void add_run(page_case *c, int ticks, double (*x)(int), double (*angle)(int)) {
+    add_run_of(c, NULL, ticks, x, angle);
 }
 
 static double up(int i) {
@@ -100,6 +106,113 @@ Test(report_cartpole, numbers_that_are_none_draw_nothing_odd) {
         cr_expect_eq(at[8 + len], '"', "%.40s", at + 8 + len);
         cr_expect_lt(len, 20000);
     }
+    page_case_end(&c);
+}
+
+static double one_hole(int i) {
+    return i == 7 ? NAN : 0.1;
+}
+static double one_position_hole(int i) {
+    return i == 150 ? NAN : 0.1;
+}
+
+/* What is no number says nothing of the pole; a position that is none does not matter to it. */
+Test(report_cartpole, whether_a_pole_stays_up_is_not_known_where_its_angle_is_no_number) {
+    static const struct {
+        double (*x)(int), (*angle)(int);
+        const char *has, *has_not;
+    } rows[] = {
+        {up, up, "<b>the pole stays up</b>", "no number"},
+        {up, one_hole, "<b>whether the pole stays up is not known</b>", "the pole stays up</b>"},
+        {up, one_hole, "(in 1 of 200 ticks angle or position is no number, and not drawn)", "it stays up"},
+        {up, one_hole, "In line 1 some angles are no numbers.", "it stays up"},
+        {one_position_hole, up, "<b>the pole stays up</b> <span class=\"cut\">(in 1 of 200 ticks", "not known"},
+        {up, falls, "<path class=\"c c0\"", "no number"},
+        {one_position_hole, falls, "the pole falls at 1.50 s", "not known"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        page_case c;
+        page_case_begin(&c, true);
+        add_run(&c, 200, rows[i].x, rows[i].angle);
+        page_case_expect_good(&c);
+        EXPECT_HAS(c.html, rows[i].has);
+        EXPECT_HAS_NOT(c.html, rows[i].has_not);
+        page_case_end(&c);
+    }
+}
+
+static size_t crosses(const char *html) {
+    size_t count = 0;
+    for (const char *at = strstr(html, "<path "); at != NULL; at = strstr(at + 1, "<path "))
+        count++;
+    return count;
+}
+
+/* Where the cart was when the pole fell is marked only where it is known. */
+Test(report_cartpole, a_cross_stands_where_the_cart_was) {
+    page_case c;
+    page_case_begin(&c, true);
+    add_run(&c, 200, up, falls);
+    page_case_expect_good(&c);
+    cr_expect_eq(crosses(c.html), 2);
+    page_case_end(&c);
+    page_case_begin(&c, true);
+    add_run(&c, 200, one_position_hole, falls);
+    page_case_expect_good(&c);
+    cr_expect_eq(crosses(c.html), 1);
+    page_case_end(&c);
+}
+
+Test(report_cartpole, a_controller_is_named_only_where_all_runs_had_it) {
+    static const struct {
+        const char *first, *second, *has, *has_not;
+    } rows[] = {
+        {"// the one\n", "// the one\n", "which says of itself", "different controllers"},
+        {"// the one\n", "// other\n", "<b>of different controllers</b>", "which says of itself"},
+        {"// the one\n", NULL, "<b>of different controllers</b>", "which says of itself"},
+        {NULL, "// the one\n", "<b>of different controllers</b>", "which says of itself"},
+        {NULL, NULL, "with these bits", "different controllers"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        page_case c;
+        page_case_begin(&c, true);
+        add_run_of(&c, rows[i].first, 100, up, up);
+        add_run_of(&c, rows[i].second, 100, up, up);
+        page_case_expect_good(&c);
+        EXPECT_HAS(c.said, "polyline=2");
+        EXPECT_HAS(c.html, rows[i].has);
+        EXPECT_HAS_NOT(c.html, rows[i].has_not);
+        page_case_end(&c);
+    }
+}
+
+/* 110 bytes are kept of it. */
+Test(report_cartpole, a_first_line_that_is_cut_says_so) {
+    char code[160];
+    page_case c;
+    for (int extra = 0; extra < 2; extra++) {
+        (void)snprintf(code, sizeof code, "// %0*d\n", 110 + extra, 0);
+        page_case_begin(&c, true);
+        add_run_of(&c, code, 100, up, up);
+        page_case_expect_good(&c);
+        EXPECT_HAS(c.html, extra == 0 ? "000</bdi></q>" : "000...</bdi></q>");
+        page_case_end(&c);
+    }
+}
+
+/* A number of ten digits would begin outside of the chart, and read as another one. */
+Test(report_cartpole, large_numbers_have_room_beside_the_axis) {
+    page_case c;
+    page_case_begin(&c, true);
+    add_run(&c, 1000, runs_away, up);
+    page_case_expect_good(&c);
+    EXPECT_HAS(c.html, "text-anchor=\"end\">1e+09</text>");
+    EXPECT_HAS_NOT(c.html, "00000</text>");
+    page_case_end(&c);
+    page_case_begin(&c, true);
+    add_run(&c, 9, runs_away, up);
+    page_case_expect_good(&c);
+    EXPECT_HAS(c.html, "text-anchor=\"end\">60000</text>");
     page_case_end(&c);
 }
 

@@ -122,3 +122,57 @@ Test(report_matrix, many_results_of_one_work_have_a_bound) {
     EXPECT_HAS(c.html, "and 34 more results");
     page_case_end(&c);
 }
+
+/* Where nothing is verified a record may be claimed twice, or not at all; other results stay other results. */
+Test(report_matrix, a_claimed_record_hides_no_result) {
+    static const struct {
+        const char *record, *output;
+        cs_matrix_found want;
+    } rows[] = {
+        {"aa", "2\n", {1, 0, 0, 0}}, /* one record of two inputs */
+        {"aa", "3\n", {1, 1, 0, 1}},
+        {"bb", "2\n", {1, 1, 1, 0}},
+        {"", "2\n", {1, 1, 1, 0}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        page_case c;
+        page_case_begin(&c, false);
+        for (int run = 0; run < 2; run++) {
+            sample s;
+            sample_init(&s);
+            canon_set(&s.response->javascript->stdout, run == 0 ? "2\n" : rows[i].output);
+            canon_set(&s.record->record_sha256, rows[i].record[0] == 'b' && run == 0 ? "aa" : rows[i].record);
+            page_case_add(&c, s.request, s.response);
+            sample_free(&s);
+        }
+        page_case_write(&c);
+        cs_matrix_found found = cs_page_told(c.page)->matrix;
+        cr_expect(found.works == rows[i].want.works && found.compared == rows[i].want.compared &&
+                      found.same == rows[i].want.same && found.different == rows[i].want.different,
+                  "%zu: %d %d %d %d", i, (int)found.works, (int)found.compared, (int)found.same, (int)found.different);
+        page_case_end(&c);
+    }
+}
+
+/* Names that begin alike for longer than is shown are still two providers; and what is cut says so. */
+Test(report_matrix, long_names_are_cut_and_kept_apart) {
+    for (int other = 0; other < 2; other++) {
+        page_case c;
+        page_case_begin(&c, true);
+        for (int run = 0; run < 2; run++) {
+            sample s;
+            char name[128];
+            sample_init(&s);
+            (void)snprintf(name, sizeof name, "%099d%d", 0, other != 0 ? run : 0);
+            canon_set(&s.record->provider, name);
+            s.record->started_unix_ms -= run;
+            sample_seal(&s, SEAL_ALL);
+            page_case_add(&c, s.request, s.response);
+            sample_free(&s);
+        }
+        page_case_expect_good(&c);
+        EXPECT_HAS(c.html, other != 0 ? "same on 2 providers" : "</span> on one provider");
+        EXPECT_HAS(c.html, "0000...</bdi>");
+        page_case_end(&c);
+    }
+}

@@ -209,6 +209,32 @@ Test(report_page, more_than_it_has_room_for_is_counted) {
     page_case_end(&c);
 }
 
+/* Entries without a place are compared all the same, and no link leads to where they are not: the parser looks. */
+Test(report_page, no_link_leads_to_an_entry_without_a_place) {
+    page_case c;
+    sample s;
+    char text[16001];
+    memset(text, '\'', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    sample_init(&s);
+    canon_set(&s.response->javascript->stdout, text);
+    page_case_begin(&c, true);
+    for (size_t i = 0; i < 400; i++) {
+        char code[32];
+        (void)snprintf(code, sizeof code, "%zu", i);
+        canon_set(&s.request->javascript->code, code);
+        sample_seal(&s, SEAL_ALL);
+        page_case_add(&c, s.request, s.response);
+    }
+    page_case_expect_good(&c);
+    cr_expect_lt(cs_page_told(c.page)->shown, 300);
+    cr_expect_eq(cs_page_told(c.page)->matrix.works, 400);
+    EXPECT_HAS(c.html, "<a href=\"#entry-1\">1</a>");
+    EXPECT_HAS(c.html, "entry 400</p>");
+    sample_free(&s);
+    page_case_end(&c);
+}
+
 Test(report_page, faults_are_named_up_to_a_thousand) {
     page_case c;
     cs_error err = CS_ERROR_INIT;

@@ -46,6 +46,7 @@ static void become(const exec_how *how, const char *const argv[], int in, int ou
     if (how->folder != NULL) must(chdir(how->folder) == 0, how->folder);
     put_env(how->env);
     (void)signal(SIGPIPE, SIG_DFL);
+    if (how->before != NULL && !how->before()) _exit(126);
     execvp(argv[0], (char *const *)(uintptr_t)argv);
     perror(argv[0]);
     _exit(127);
@@ -96,12 +97,11 @@ static int input_file(const char *input) {
     return fd;
 }
 
-void exec_run(const exec_how *how, const char *const argv[], exec_end *end) {
+void exec_begin(const exec_how *how, const char *const argv[], exec_beside *beside) {
     const exec_how nothing = {.input = NULL};
     int out[2];
     int err[2];
-    *end = (exec_end){.status = EXEC_SIGNALLED, .out = calloc(1, 1), .err = calloc(1, 1)};
-    must(end->out != NULL && end->err != NULL && pipe2(out, O_CLOEXEC) == 0 && pipe2(err, O_CLOEXEC) == 0, "pipe");
+    must(pipe2(out, O_CLOEXEC) == 0 && pipe2(err, O_CLOEXEC) == 0, "pipe");
     int in = input_file(how != NULL ? how->input : NULL);
     pid_t child = fork();
     must(child >= 0, "fork");
@@ -109,16 +109,28 @@ void exec_run(const exec_how *how, const char *const argv[], exec_end *end) {
     close(in);
     close(out[1]);
     close(err[1]);
-    bool in_time = listen_to(out[0], err[0], end);
-    if (!in_time) (void)kill(child, SIGKILL);
+    *beside = (exec_beside){.pid = child, .out = out[0], .err = err[0]};
+}
+
+void exec_wait(exec_beside *beside, exec_end *end) {
+    *end = (exec_end){.status = EXEC_SIGNALLED, .out = calloc(1, 1), .err = calloc(1, 1)};
+    must(end->out != NULL && end->err != NULL, "calloc");
+    bool in_time = listen_to(beside->out, beside->err, end);
+    if (!in_time) (void)kill(beside->pid, SIGKILL);
     int status = 0;
-    must(waitpid(child, &status, 0) == child, "waitpid");
-    close(out[0]);
-    close(err[0]);
+    must(waitpid(beside->pid, &status, 0) == beside->pid, "waitpid");
+    close(beside->out);
+    close(beside->err);
     if (!in_time)
         end->status = EXEC_TIME_OUT;
     else if (WIFEXITED(status))
         end->status = WEXITSTATUS(status);
+}
+
+void exec_run(const exec_how *how, const char *const argv[], exec_end *end) {
+    exec_beside beside;
+    exec_begin(how, argv, &beside);
+    exec_wait(&beside, end);
 }
 
 void exec_free(exec_end *end) {

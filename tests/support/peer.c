@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #define MAX_BODY ((size_t)16 * 1024 * 1024)
 #define CHUNK 16384u
 #define DRIP_MS 20
+#define AWAIT_MS 60000u
 
 struct peer {
     const peer_step *steps;
@@ -31,6 +33,7 @@ struct peer {
     char url[64];
     peer_request seen[MAX_SEEN];
     size_t connections;
+    atomic_size_t whole; /* requests that were received whole */
 };
 
 /* One accepted connection. */
@@ -240,6 +243,7 @@ static void serve(peer *p, int fd) {
     if (request->head != NULL && begin_tls(&w, step->plain ? NULL : tls)) {
         if (step->enough > 0) read_some(&w, step->enough);
         if (!step->unread && step->enough == 0) read_request(&w, request);
+        if (request->whole) atomic_fetch_add(&p->whole, 1);
         if (step->end == PEER_DIE) listen_no_more(p);
         const script answer = {step, request, index > 0 ? request - 1 : NULL};
         send_answer(&w, &answer);
@@ -299,6 +303,15 @@ peer *peer_start(const peer_step *steps, size_t count, SSL_CTX *tls) {
 
 const char *peer_url(const peer *p) {
     return p->url;
+}
+
+bool peer_await(peer *p, size_t requests) {
+    const int pause_ms = 5;
+    for (unsigned waited = 0; waited < AWAIT_MS; waited += pause_ms) {
+        if (atomic_load(&p->whole) >= requests) return true;
+        (void)poll(NULL, 0, pause_ms);
+    }
+    return false;
 }
 
 void peer_stop(peer *p) {

@@ -47,6 +47,9 @@ typedef struct peer peer;
 peer *peer_start(const peer_step *steps, size_t count, SSL_CTX *tls);
 const char *peer_url(const peer *p); /* "http://127.0.0.1:PORT", or https; borrows */
 
+/* Wait until so many requests were received whole. False after a minute. */
+bool peer_await(peer *p, size_t requests);
+
 /* Take the connections that wait, end them all, and end the thread. May be called twice. */
 void peer_stop(peer *p);
 void peer_free(peer *p); /* stops first */

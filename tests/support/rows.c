@@ -41,3 +41,13 @@ cs_ledger_row rows_checkpoint(void) {
                            .link = text("{\"payloadType\":\"y\"}"),
                            .record_sha256 = text("")};
 }
+
+cs_ledger_row rows_verdict(void) {
+    return (cs_ledger_row){.added_unix_ms = 1700000000987,
+                           .kind = text("verdict"),
+                           .daemon = text(""),
+                           .code = text(""),
+                           .detail = text(""),
+                           .envelope = text("{\"payloadType\":\"z\"}"),
+                           .record_sha256 = text("")};
+}

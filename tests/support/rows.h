@@ -6,9 +6,10 @@
 
 #define ROWS_RECORD "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-/* A run, a finding and a checkpoint that may stand in a ledger, but for id, previous_sha256 and row_sha256. */
+/* A run, a finding, a checkpoint and a verdict that may stand in a ledger, but for id, previous_sha256 and row_sha256. */
 cs_ledger_row rows_run(void);
 cs_ledger_row rows_finding(void);
 cs_ledger_row rows_checkpoint(void);
+cs_ledger_row rows_verdict(void);
 
 #endif

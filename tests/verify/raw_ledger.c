@@ -25,13 +25,13 @@ sqlite3 *raw_create_version(const char *path, int version) {
         raw_sql(db, *sql);
     raw_sql(db, "PRAGMA application_id = 1129532487; PRAGMA journal_mode = WAL");
     static const char *const pragmas[] = {"PRAGMA user_version = 1", "PRAGMA user_version = 2",
-                                          "PRAGMA user_version = 3"};
+                                          "PRAGMA user_version = 3", "PRAGMA user_version = 4"};
     raw_sql(db, pragmas[version - 1]);
     return db;
 }
 
 sqlite3 *raw_create(const char *path) {
-    return raw_create_version(path, 3);
+    return raw_create_version(path, 4);
 }
 
 void raw_close(sqlite3 *db) {

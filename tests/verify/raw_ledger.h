@@ -8,7 +8,7 @@
 
 /* A new, empty, good ledger in WAL mode. Close it with raw_close. Everything aborts on a failure. */
 sqlite3 *raw_create(const char *path);
-sqlite3 *raw_create_version(const char *path, int version); /* of version 1, 2 or 3 */
+sqlite3 *raw_create_version(const char *path, int version); /* of version 1 to 4 */
 sqlite3 *raw_open(const char *path);
 void raw_close(sqlite3 *db);
 /* Run statements; raw_try gives SQLite's result instead of aborting. */

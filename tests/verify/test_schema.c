@@ -10,6 +10,8 @@
 #define DIGEST_FINDING "2e0b5884d2c97aff9b7dda655599732737abc645659bd014ce7bb607b1e11c1f"
 #define DIGEST_LINKED_RUN "b8715adef27f85fee12101309de4c099b7da6d5514a4d88a63c6927e24ebf407"
 #define DIGEST_CHECKPOINT "cb187081ede00a29aebd8fec4cd2d8fdb0c67280b4318d4977a1a774ae44800e"
+#define DIGEST_VERDICT "c7d2668a437538f3b8e5d1de58f128811d5e4b83b9fd5739a27bb6a8758e18cc"
+#define SCHEMA_4 "4ac3b8ea33ce2f6869ebfd7c1cf0e5c0d8a9ede54a4c3fbc2a1a85d7108d27bc"
 #define SCHEMA_3 "09bbfd9c8e9b8dec0a864ff61d2059d866833bf945103649c3f04eede40fbd8f"
 #define SCHEMA_2 "7834a907b59d0c7ae724441a70547d9779a048f7a3fedb62e5633a2b434d1bb8"
 #define SCHEMA_1 "8579b7e9c17395ac4d7854928899a6b00fa4bc053205c193e39a024115f3c16d"
@@ -72,9 +74,10 @@ Test(schema, texts_of_all_versions) {
     expect_texts(cs_ledger_schema_of(1), SCHEMA_1);
     expect_texts(cs_ledger_schema_of(2), SCHEMA_2);
     expect_texts(cs_ledger_schema_of(3), SCHEMA_3);
-    cr_expect_eq(cs_ledger_schema_of(3), cs_ledger_schema);
+    expect_texts(cs_ledger_schema_of(4), SCHEMA_4);
+    cr_expect_eq(cs_ledger_schema_of(4), cs_ledger_schema);
     cr_expect_null(cs_ledger_schema_of(0));
-    cr_expect_null(cs_ledger_schema_of(4));
+    cr_expect_null(cs_ledger_schema_of(5));
     cr_expect_null(cs_ledger_schema_of(-1));
 }
 
@@ -409,6 +412,37 @@ Test(schema, rows_with_a_link_that_do_not_pass) {
     REFUSE_BOTH(first_checkpoint, detail, bytes("x"), "no detail");
     REFUSE_BOTH(first_finding, link, bytes("{}"), "no link");
     REFUSE_BOTH(linked_run, kind, bytes("link"), "the kind is");
+}
+
+static cs_ledger_row first_verdict(void) {
+    cs_ledger_row row = rows_verdict();
+    row.id = 1;
+    row.previous_sha256 = bytes("");
+    return row;
+}
+
+Test(schema, rows_of_a_verdict) {
+    cs_error err = CS_ERROR_INIT;
+    cs_ledger_row verdict = first_verdict();
+    cr_expect_eq(cs_ledger_row_check(&verdict, &err), CS_OK, "%s", err.message);
+    sqlite3 *db = raw_create(":memory:");
+    raw_append(db, verdict);
+    raw_close(db);
+    cr_expect_str_eq(digest_of(&verdict).hex, DIGEST_VERDICT);
+}
+
+Test(schema, rows_of_a_verdict_that_do_not_pass) {
+    const cs_view absent = {0};
+    REFUSE_BOTH(first_verdict, envelope, absent, "an envelope alone");
+    REFUSE_BOTH(first_verdict, link, bytes("{}"), "an envelope alone");
+    REFUSE_BOTH(first_verdict, request, bytes(""), "an envelope alone");
+    REFUSE_BOTH(first_verdict, response, bytes(""), "an envelope alone");
+    REFUSE_BOTH(first_verdict, describe_before, bytes(""), "an envelope alone");
+    REFUSE_BOTH(first_verdict, describe_after, bytes(""), "an envelope alone");
+    REFUSE_BOTH(first_verdict, daemon, bytes("http://127.0.0.1:8746"), "no daemon");
+    REFUSE_BOTH(first_verdict, code, bytes("x"), "no code");
+    REFUSE_BOTH(first_verdict, detail, bytes("x"), "no detail");
+    REFUSE_BOTH(first_verdict, record_sha256, bytes(ROWS_RECORD), "no record_sha256");
 }
 
 Test(schema, sizes_of_a_row) {

@@ -57,13 +57,20 @@ static int be_command(void *of) {
     ld_confined(self->plan, self->failed);
 }
 
+/* AddressSanitizer knows one stack for each thread, and takes another for damage. */
+#if defined(__SANITIZE_ADDRESS__)
+#define HAS_SECOND_STACK false
+#else
+#define HAS_SECOND_STACK true
+#endif
+
 /* A fork copies the daemon's page tables, twice for each run. A program's way to its execve is system calls only, so it
  * borrows the keeper's memory for it, with a stack of its own, while the keeper waits. Not a probe, which goes on
  * without an execve, and not who enters a user namespace: the kernel refuses that to memory that is shared. */
 static pid_t fork_command(const ld_plan *plan, int failed) {
     static _Alignas(16) uint8_t stack[65536]; /* it grows down */
     beginning self = {.plan = plan, .failed = failed};
-    if (plan->inside == NULL && !plan->namespaced)
+    if (HAS_SECOND_STACK && plan->inside == NULL && !plan->namespaced)
         return clone(be_command, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, &self);
     pid_t pid = _Fork();
     if (pid == 0) be_command(&self);

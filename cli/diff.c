@@ -122,7 +122,7 @@ static void format_value(double value, bool bits, char out[64]) {
 }
 
 static value_pair format_values(const cs_trajectory *t) {
-    value_pair out;
+    value_pair out = {.a = ""};
     format_value(t->a, false, out.a);
     format_value(t->b, false, out.b);
     if (strcmp(out.a, out.b) != 0) return out;

@@ -66,18 +66,45 @@ static cs_result policy_from(const cs_gate_input_options *options, cs_gate_input
     return result;
 }
 
+/* The part of `real` below the folder `top`, with its slash; NULL: it is not in it. Both are real paths. */
+static const char *below(const char *real, const char *top) {
+    size_t len = strlen(top);
+    if (strcmp(top, "/") == 0) return real;
+    return strncmp(real, top, len) == 0 && (real[len] == '/' || real[len] == '\0') ? real + len : NULL;
+}
+
+static bool leads_into(const char *folder, const char *top) {
+    char *real = realpath(folder, NULL);
+    bool inside = real == NULL || below(real, top) != NULL;
+    free(real);
+    return inside;
+}
+
+/* Is a folder of the path in `top`? Then a link in it may lead elsewhere, and where to is the patch's choice, too. */
+static bool leads_through(const char *path, const char *top) {
+    if (path[0] != '/' && strncmp(path, "../", 3) != 0 && leads_into(".", top)) return true;
+    char *folder = strdup(path);
+    bool through = folder == NULL;
+    for (char *slash = folder; !through && (slash = strchr(slash + 1, '/')) != NULL;) {
+        *slash = '\0';
+        through = leads_into(folder, top);
+        *slash = '/';
+    }
+    free(folder);
+    return through;
+}
+
 /* Of what can't be told, the worse is said. */
 static void find_in_work_tree(const char *path, cs_gate_input *out) {
     const char *folder = out->repo != NULL ? cs_repo_folder(out->repo) : NULL;
     if (folder == NULL) return;
     char *real = realpath(path, NULL);
     char *top = realpath(folder, NULL);
-    size_t len = top != NULL ? strlen(top) : 0;
     bool known = real != NULL && top != NULL;
-    bool inside = known && strncmp(real, top, len) == 0 && (real[len] == '/' || strcmp(top, "/") == 0);
-    if (inside && strlen(real + len) < sizeof out->policy_path)
-        (void)snprintf(out->policy_path, sizeof out->policy_path, "%s", real + len + (real[len] == '/'));
-    if (inside || !known)
+    const char *rest = known ? below(real, top) : NULL;
+    if (rest != NULL && strlen(rest) < sizeof out->policy_path)
+        (void)snprintf(out->policy_path, sizeof out->policy_path, "%s", rest + (rest[0] == '/'));
+    if (!known || rest != NULL || leads_through(path, top))
         warn(out, "the policy was read from the work tree, where the patch that is judged may have changed it: "
                   "read it from the base with --policy-from");
     free(real);
@@ -128,6 +155,10 @@ cs_result cs_gate_input_open(const cs_gate_input_options *options, cs_gate_input
     if (result == CS_OK) result = read_commit(out, "rev", options->rev, &out->rev, err);
     if (result == CS_OK) result = read_commit(out, "base", options->base, &out->base, err);
     if (result != CS_OK) return result;
+    if (out->policy.needs_base && strcmp(out->base.commit, out->rev.commit) == 0)
+        warn(out,
+             "the base is the very commit that is judged, so that nothing can differ from it: name the commit before "
+             "the patch with --base");
     bool same = out->policy_commit[0] != '\0' && strcmp(out->policy_commit, out->rev.commit) == 0;
     if (same && strcmp(out->policy_commit, out->base.commit) != 0)
         warn(out, "the policy was read from the very commit that is judged, which may have changed it: name its base "

@@ -146,7 +146,9 @@ cs_result cs_worse(cs_result a, cs_result b) {
     return CS_OK;
 }
 
-static const char *next_step(cs_result result) {
+static const char *next_step(cs_result result, cs_code code) {
+    /* That two entries differ may be just what was to be found. */
+    if (code == CS_CODE_ENTRIES_DIFFER) return "look at each place that differs: `countersign show` has the whole entries";
     switch (result) {
     case CS_FAILED:
         return "do not rely on what failed; `countersign codes` explains the code";
@@ -174,7 +176,7 @@ static void print_error(const cs_output *out, cs_result result) {
     if (result == CS_USAGE)
         fprintf(stderr, "  next: see `%s --help`\n", out->title);
     else
-        fprintf(stderr, "  next: %s\n", next_step(result));
+        fprintf(stderr, "  next: %s\n", next_step(result, out->err.code));
 }
 
 /* The verdict's members first, then the command's own. Without memory, the smallest true document. */

@@ -9,6 +9,7 @@
  * How one requirement is judged:
  *   selected    records of its kind, step and providers, with an answer. None: CS_CODE_GATE_NOTHING. A step that is named
  *               must be the only one of its project: one before it could change the files, one after it the artifacts.
+ *               A call of a session before it could do either.
  *   conditions  each selected record is held against every condition: provider, floor, software, sandbox policy, grants,
  *               age, work (steps passed), time-out, truncation, bind, complete, tests. One that fulfils all of them counts.
  *   count       the distinct records that count are at least min_records. If none does, the conditions that the nearest

@@ -1,4 +1,5 @@
 /* The conditions of one record: are its files the commit's, and all of them? */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,6 +91,12 @@ static bool patterns_match(const cs_gate_question *q, const cs_policy_bind *bind
 cs_result cs_gate_hold_bind(const cs_gate_question *q, cs_gate_finding *out, cs_error *err) {
     if (q->requirement->bind_count == 0) return CS_OK;
     if (q->commit->tree == NULL) return cs_fail(err, CS_CODE_INTERNAL, "files are to be bound to no commit");
+    if (cs_gate_follows_a_call(q->facts->record)) {
+        cs_gate_refuse(out, CS_CODE_GATE_BIND,
+                       "it is call %" PRIu64 " of a session: the calls before it may have left other files there",
+                       q->facts->record->sequence);
+        return CS_OK;
+    }
     cs_gate_files files = cs_gate_files_of(q->facts->request);
     size_t bound = 0;
     for (size_t i = 0; i < files.count; i++) {

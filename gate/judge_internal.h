@@ -89,6 +89,8 @@ cs_result cs_gate_hold_bind(const cs_gate_question *question, cs_gate_finding *o
 cs_result cs_gate_hold_complete(const cs_gate_question *question, cs_gate_finding *out, cs_error *err);
 cs_result cs_gate_hold_tests(const cs_gate_question *question, cs_gate_finding *out, cs_error *err);
 
+/* Is it a call of a session that comes after another, which may have left anything there? */
+bool cs_gate_follows_a_call(const cs_run_record *record);
 bool cs_gate_timed_out(const cs_run_response *response);
 bool cs_gate_lost_artifacts(const cs_run_response *response); /* artifacts were cut or left out */
 bool cs_gate_list_has(const cs_policy_list *list, cs_view text);

@@ -35,16 +35,23 @@ static bool is_of_kind(cs_policy_kind kind, const cs_run_request *request) {
     return false;
 }
 
-/* The step must be the only one: one before it could change the files that are bound, one after it the artifacts. */
-static bool has_step(cs_view step, const cs_run_request *request) {
+bool cs_gate_follows_a_call(const cs_run_record *record) {
+    return record->sequence > 1;
+}
+
+/* The step must be the only one: one before it could change the files that are bound, one after it the artifacts. A
+ * call of the same session before it is no better than a step. */
+static bool has_step(cs_view step, const cs_gate_facts *facts) {
+    const cs_run_request *request = facts->request;
     if (step.ptr == NULL) return true;
+    if (cs_gate_follows_a_call(facts->record)) return false;
     if (request->payload_case != PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_PROJECT) return false;
     const Plimsoll__V1__ProjectRun *project = request->project;
     return project->n_steps == 1 && cs_view_equal(cs_bytes_view(&project->steps[0]), step);
 }
 
 bool cs_gate_selects(const cs_policy_requirement *requirement, const cs_gate_facts *facts) {
-    return is_of_kind(requirement->kind, facts->request) && has_step(requirement->step, facts->request) &&
+    return is_of_kind(requirement->kind, facts->request) && has_step(requirement->step, facts) &&
            (requirement->providers.count == 0 ||
             cs_gate_list_has(&requirement->providers, cs_bytes_view(&facts->record->provider)));
 }

@@ -34,7 +34,7 @@ const char *cs_gate_rule_word(cs_gate_rule rule) {
 }
 
 cs_gate_shown cs_gate_show(cs_view bytes) {
-    cs_gate_shown shown;
+    cs_gate_shown shown = {.text = ""};
     cs_escape_short(bytes, shown.text, sizeof shown.text);
     return shown;
 }

@@ -147,18 +147,23 @@ static void hold_project(const cs_gate_question *q, bool timed_out, cs_gate_find
     cs_gate_pass(out, "%zu of %zu steps ran, each with exit code 0", given->n_steps, asked->n_steps);
 }
 
-static void hold_module(const Plimsoll__V1__ModuleResult *module, cs_gate_finding *out) {
+static void hold_module(const cs_gate_question *q, bool timed_out, cs_gate_finding *out) {
+    size_t rows = q->facts->request->module->n_rows;
+    const Plimsoll__V1__ModuleResult *module = q->facts->response->module;
     for (size_t i = 0; i < module->n_runs; i++) {
         if (module->runs[i]->status == 0) continue;
         cs_gate_refuse(out, CS_CODE_GATE_WORK_FAILED, "row %zu ended with status %" PRId32, i + 1,
                        module->runs[i]->status);
         return;
     }
-    if (module->outcome == COMPLETED)
-        cs_gate_pass(out, "%zu rows, each with status 0", module->n_runs);
-    else if (module->outcome != TIMED_OUT)
+    if (timed_out) return;
+    if (module->outcome != COMPLETED)
         cs_gate_refuse(out, CS_CODE_GATE_WORK_FAILED, "the module run was not completed (outcome %d)",
                        (int)module->outcome);
+    else if (module->n_runs != rows)
+        cs_gate_refuse(out, CS_CODE_GATE_WORK_FAILED, "%zu of %zu rows ran", module->n_runs, rows);
+    else
+        cs_gate_pass(out, "%zu rows, each with status 0", module->n_runs);
 }
 
 static void hold_exit(const char *what, int32_t exit_code, bool timed_out, cs_gate_finding *out) {
@@ -186,7 +191,8 @@ cs_result cs_gate_hold_work(const cs_gate_question *q, cs_gate_finding *out, cs_
         hold_project(q, timed_out, out);
         return CS_OK;
     case PLIMSOLL__V1__RUN_RESPONSE__RESULT_MODULE:
-        hold_module(response->module, out);
+        if (q->facts->request->payload_case != PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_MODULE) break;
+        hold_module(q, timed_out, out);
         return CS_OK;
     default:
         break;

@@ -123,7 +123,15 @@ static bool keep_key(reading *r, const uint8_t *key) {
     return true;
 }
 
+static bool is_one_of(const char *text, const char *const *words) {
+    for (; text != NULL && *words != NULL; words++)
+        if (strcmp(text, *words) == 0) return true;
+    return false;
+}
+
 static void begin_case(reading *r, frame *f, const frame *parent, const XML_Char **attributes) {
+    static const char *const not_run[] = {"notrun", "disabled", "skipped", NULL};
+    static const char *const failed[] = {"fail", "failed", "failure", "error", NULL};
     const char *name = attribute(attributes, "name");
     const char *status = attribute(attributes, "status");
     if (name == NULL) {
@@ -140,10 +148,11 @@ static void begin_case(reading *r, frame *f, const frame *parent, const XML_Char
     }
     r->out->cases++;
     f->has[TESTS] = true;
-    f->has[SKIPPED] = status != NULL && (strcmp(status, "notrun") == 0 || strcmp(status, "disabled") == 0 ||
-                                         strcmp(status, "skipped") == 0);
-    if (r->out->first_failed[0] == '\0')
-        cs_escape_short(cs_view_of(name[0] != '\0' ? name : "(no name)"), f->shown, sizeof f->shown);
+    f->has[SKIPPED] = is_one_of(status, not_run);
+    f->has[FAILURES] = is_one_of(status, failed);
+    if (r->out->first_failed[0] != '\0') return;
+    cs_escape_short(cs_view_of(name[0] != '\0' ? name : "(no name)"), f->shown, sizeof f->shown);
+    if (f->has[FAILURES]) memcpy(r->out->first_failed, f->shown, sizeof f->shown);
 }
 
 static void begin_mark(reading *r, frame *parent, const XML_Char *name) {

@@ -218,6 +218,11 @@ static cs_gate_changed change_file(cs_gate_trial *t) {
     return cs_gate_change_says(t, "one byte of %s in the run is another", path.text);
 }
 
+static cs_gate_changed change_call(cs_gate_trial *t) {
+    t->response->record->sequence = 2;
+    return cs_gate_change_says(t, "the run is the second call of a session");
+}
+
 static cs_gate_changed change_files(cs_gate_trial *t) {
     size_t at = 0;
     if (!find_bound(t, true, &at)) return CS_GATE_NO_CHANGE;
@@ -245,6 +250,7 @@ const cs_gate_change cs_gate_record_changes[] = {
     {CS_GATE_TRUNCATION, CS_CODE_GATE_TRUNCATED, change_truncation},
     {CS_GATE_TRUNCATION, CS_CODE_GATE_TRUNCATED, change_artifacts},
     {CS_GATE_BIND, CS_CODE_GATE_BIND, change_file},
+    {CS_GATE_BIND, CS_CODE_GATE_BIND, change_call},
     {CS_GATE_COMPLETE, CS_CODE_GATE_INCOMPLETE, change_files},
     {CS_GATE_TESTS, CS_CODE_GATE_TESTS_MISSING, cs_gate_change_tests_missing},
     {CS_GATE_TESTS, CS_CODE_GATE_TESTS_MISSING, cs_gate_change_tests_brought},

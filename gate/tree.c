@@ -1,6 +1,7 @@
 #include "gate/tree.h"
 
 #include <git2.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -36,6 +37,44 @@ static bool set_options(bool any_owner) {
     return good && git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions, sizeof extensions / sizeof *extensions) == 0;
 }
 
+/* The repository that is found from the folder above this one's own. */
+static int discover_above(const char *path, git_buf *out, cs_error *err) {
+    CS_AUTO_BUF folder = CS_BUF_INIT(SIZE_MAX / 2);
+    if (!cs_buf_text(&folder, path) || !cs_buf_text(&folder, "..") || !cs_buf_byte(&folder, '\0')) {
+        (void)cs_fail(err, CS_CODE_NO_MEMORY, "no memory for the path of a repository");
+        return GIT_ERROR;
+    }
+    int code = git_repository_discover(out, (const char *)folder.ptr, 1, NULL);
+    if (code != 0 && code != GIT_ENOTFOUND)
+        (void)unreadable(err, "it can't be told whether the git repository lies in another");
+    return code;
+}
+
+/* A commit can bring files that look like a repository without a work tree, with branches of their own, but nothing
+ * that is called .git. So none is taken that lies in another one's work tree. One that is found from the folder above
+ * itself has its .git there; one that lies in another's own folder, as that of a submodule, is as good as that one. */
+static cs_result check_place(const cs_repo *repo, cs_error *err) {
+    git_buf inner = GIT_BUF_INIT;
+    const char *path = git_repository_path(repo->git);
+    for (;;) {
+        git_buf above = GIT_BUF_INIT;
+        int code = discover_above(path, &above, err);
+        bool found = code == 0;
+        bool same = found && strcmp(path, above.ptr) == 0;
+        bool within = found && !same && strncmp(path, above.ptr, strlen(above.ptr)) == 0;
+        git_buf_dispose(&inner);
+        inner = above;
+        path = inner.ptr;
+        if (within) continue;
+        git_buf_dispose(&inner);
+        if (same || code == GIT_ENOTFOUND) return CS_OK;
+        if (!found) return CS_UNCHECKED;
+        return cs_fail(err, CS_CODE_GIT_UNREADABLE,
+                       "the git repository lies in the work tree of another, whose commit may have brought it: name "
+                       "the top folder of that one");
+    }
+}
+
 static cs_result open_git(const char *folder, bool any_owner, cs_repo *repo, cs_error *err) {
     if (!set_options(any_owner)) return unreadable(err, "libgit2 does not take its settings");
     git_error_clear();
@@ -49,7 +88,7 @@ static cs_result open_git(const char *folder, bool any_owner, cs_repo *repo, cs_
     if (code != 0) return unreadable(err, "the git repository can't be opened");
     if (git_repository_odb(&repo->objects, repo->git) != 0)
         return unreadable(err, "the objects of the git repository can't be read");
-    return CS_OK;
+    return check_place(repo, err);
 }
 
 static cs_result open_repo(const char *folder, bool any_owner, cs_repo **out, cs_error *err) {
@@ -92,23 +131,80 @@ void cs_repo_close(cs_repo *repo) {
 
 /* ---- revision -------------------------------------------------------------------------------------- */
 
+/* Where git looks for a short name. It takes the first; here it is refused when another one names something else, since
+ * whoever may push a tag `origin/main` must not choose what that branch is. */
+static const struct {
+    const char *before;
+    const char *behind;
+} places[] = {
+    {"refs/", ""}, {"refs/tags/", ""}, {"refs/heads/", ""}, {"refs/remotes/", ""}, {"refs/remotes/", "/HEAD"}};
+
+/* The object that the reference leads to, as a tag, if it is one. */
+static bool find_target(cs_repo *repo, const char *reference, git_oid *out) {
+    return git_reference_name_to_id(out, repo->git, reference) == 0;
+}
+
+/* A short id that is a branch's name, too. */
+static bool names_another_object(cs_repo *repo, const char *name, const git_oid *target) {
+    git_oid prefix;
+    git_oid found;
+    size_t len = strlen(name);
+    if (len < GIT_OID_MINPREFIXLEN || len >= GIT_OID_HEXSZ || git_oid_fromstrn(&prefix, name, len) != 0) return false;
+    int code = git_odb_exists_prefix(&found, repo->objects, &prefix, len);
+    return code == GIT_EAMBIGUOUS || (code == 0 && git_oid_equal(&found, target) == 0);
+}
+
+/* Does the name, without what may stand behind it (~1), mean one thing only? */
+static int check_name(cs_repo *repo, const char *name) {
+    char reference[CS_TREE_MAX_REVISION + 32];
+    git_oid target;
+    git_oid first;
+    bool any = false;
+    if (strlen(name) == GIT_OID_HEXSZ && git_oid_fromstr(&target, name) == 0)
+        return git_odb_exists(repo->objects, &target) == 1 ? 0 : GIT_ENOTFOUND;
+    if (find_target(repo, name, &target)) return 0; /* HEAD, or a whole name as refs/heads/main */
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        (void)snprintf(reference, sizeof reference, "%s%s%s", places[i].before, name, places[i].behind);
+        if (!find_target(repo, reference, &target)) continue;
+        if (any && git_oid_equal(&target, &first) == 0) return GIT_EAMBIGUOUS;
+        first = target;
+        any = true;
+    }
+    return any && names_another_object(repo, name, &first) ? GIT_EAMBIGUOUS : 0;
+}
+
+/* The length of the name in a revision; what stands behind it is git's (~1, ^{commit}, @{1}). */
+static size_t name_length(const char *rev) {
+    size_t len = strcspn(rev, "~^:");
+    const char *at = strstr(rev, "@{");
+    return at != NULL && (size_t)(at - rev) < len ? (size_t)(at - rev) : len;
+}
+
 /* In git's own order: a whole id is that object, whatever else has the name; then come branches and tags. *named: there
  * is such a branch or tag, so that at most its object is missing. */
 static int find_object(cs_repo *repo, const char *rev, git_object **out, bool *named) {
+    char name[CS_TREE_MAX_REVISION + 1];
     git_oid id;
     git_reference *reference = NULL;
+    if (rev[0] == ':') return GIT_EINVALIDSPEC; /* a search in messages, which anyone may have written, or no commit */
     if (strlen(rev) == GIT_OID_HEXSZ && git_oid_fromstr(&id, rev) == 0)
         return git_object_lookup(out, repo->git, &id, GIT_OBJECT_ANY);
+    (void)snprintf(name, sizeof name, "%.*s", (int)name_length(rev), rev);
+    int code = name[0] != '\0' ? check_name(repo, name) : 0;
+    if (code != 0) return code;
     *named = git_reference_dwim(&reference, repo->git, rev) == 0;
     if (!*named) return git_revparse_single(out, repo->git, rev);
-    int code = git_object_lookup(out, repo->git, git_reference_target(reference), GIT_OBJECT_ANY);
+    code = git_object_lookup(out, repo->git, git_reference_target(reference), GIT_OBJECT_ANY);
     git_reference_free(reference);
     return code;
 }
 
 static cs_result no_revision(cs_repo *repo, const char *rev, bool named, int code, cs_error *err) {
     if (code == GIT_EAMBIGUOUS)
-        return cs_fail(err, CS_CODE_GIT_REVISION, "\"%s\" may be several revisions: name one by its whole id", rev);
+        return cs_fail(err, CS_CODE_GIT_REVISION,
+                       "\"%s\" may be several revisions: name one by its whole id, or by its whole name as "
+                       "refs/remotes/origin/main",
+                       rev);
     if (code == GIT_EPEEL)
         return cs_fail(err, CS_CODE_GIT_REVISION, "\"%s\" is no commit: name a branch, a tag or the id of one", rev);
     if (code != GIT_ENOTFOUND && code != GIT_EINVALIDSPEC && code != GIT_EUNBORNBRANCH)

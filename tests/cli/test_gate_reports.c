@@ -146,12 +146,44 @@ Test(gate_reports, a_policy_of_the_work_tree_is_warned_of) {
                 cli_json(&f.c, ARGS("gate", "--policy", "link.json", "--repo", f.repo, "--rev", "main", "runs.jsonl")),
                 0);
     cr_expect_eq(json_array_size(cli_member(&f.c, "warnings")), 1);
+    /* And when a link of the work tree leads out of it. */
+    const char *outside = forge_text("%s/policy.json", f.c.folder);
+    EXPECT_EXIT(&f.c,
+                cli_json(&f.c, ARGS("gate", "--policy", outside, "--repo", f.repo, "--rev", "main", "runs.jsonl")), 0);
+    cr_expect_eq(json_array_size(cli_member(&f.c, "warnings")), 0);
+    cr_assert_eq(symlink(outside, forge_text("%s/gate/out.json", f.repo)), 0);
+    EXPECT_EXIT(&f.c,
+                cli_json(&f.c, ARGS("gate", "--policy", forge_text("%s/gate/out.json", f.repo), "--repo", f.repo,
+                                    "--rev", "main", "runs.jsonl")),
+                0);
+    cr_expect_eq(json_array_size(cli_member(&f.c, "warnings")), 1);
     EXPECT_EXIT(&f.c,
                 cli_json(&f.c, ARGS("gate", "--policy", "gate/policy.json", "--policy-from", "main", "--repo", f.repo,
                                     "--rev", "main", "runs.jsonl")),
                 5);
     EXPECT_TEXT(&f.c, "code", "io");
     EXPECT_HAS(cli_text(&f.c, "message"), "has no file gate/policy.json");
+    gate_forged_end(&f);
+}
+
+Test(gate_reports, a_base_that_is_the_revision_is_warned_of) {
+    gate_forged f;
+    gate_forged_begin(&f);
+    gate_forged_write(&f);
+    gate_forged_policy(&f, "protect.json", "", ",\"protect\":[\"src/m*.sh\"]");
+    EXPECT_EXIT(&f.c,
+                cli_json(&f.c, ARGS("gate", "--policy", "protect.json", "--repo", f.repo, "--rev", "main", "--base",
+                                    f.rev, "runs.jsonl")),
+                0);
+    cr_assert_eq(json_array_size(cli_member(&f.c, "warnings")), 1);
+    EXPECT_HAS(json_string_value(json_array_get(cli_member(&f.c, "warnings"), 0)),
+               "the base is the very commit that is judged");
+    repository_git(f.repo, "commit", "-q", "--allow-empty", "-m", "next");
+    EXPECT_EXIT(&f.c,
+                cli_json(&f.c, ARGS("gate", "--policy", "protect.json", "--repo", f.repo, "--rev", "main", "--base",
+                                    f.rev, "runs.jsonl")),
+                0);
+    cr_expect_eq(json_array_size(cli_member(&f.c, "warnings")), 0);
     gate_forged_end(&f);
 }
 

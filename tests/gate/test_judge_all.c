@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gate/judge_internal.h"
 #include "harness/ledger.h"
 #include "tests/gate/gate_case.h"
 #include "tests/support/expect.h"
@@ -112,6 +113,63 @@ Test(gate_judge_all, the_step_must_stand_alone) {
     }
     (void)gate_judge(&c);
     gate_expect_only(&c, "a step after it", CS_GATE_SELECTED, CS_CODE_GATE_NOTHING);
+    gate_end(&c);
+}
+
+/* A call before it could do the same. */
+Test(gate_judge_all, no_call_of_the_session_comes_before_the_step) {
+    gate_case c;
+    gate_begin(&c);
+    Plimsoll__V1__RunRequest request = PLIMSOLL__V1__RUN_REQUEST__INIT;
+    Plimsoll__V1__ProjectRun project = PLIMSOLL__V1__PROJECT_RUN__INIT;
+    Plimsoll__V1__RunRecord record = PLIMSOLL__V1__RUN_RECORD__INIT;
+    uint8_t text[] = "test";
+    ProtobufCBinaryData step = {.len = 4, .data = text};
+    project.n_steps = 1;
+    project.steps = &step;
+    request.payload_case = PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_PROJECT;
+    request.project = &project;
+    cs_gate_facts facts = {.request = &request, .record = &record};
+    c.requirement =
+        (cs_policy_requirement){.name = "step", .step = v("test"), .floor = CS_TIER_UNKNOWN, .min_records = 1};
+    cr_expect(cs_gate_selects(&c.requirement, &facts));
+    record.sequence = 1;
+    cr_expect(cs_gate_selects(&c.requirement, &facts));
+    record.sequence = 2;
+    cr_expect_not(cs_gate_selects(&c.requirement, &facts));
+    c.requirement.step = (cs_view){.ptr = NULL};
+    cr_expect(cs_gate_selects(&c.requirement, &facts));
+    gate_end(&c);
+}
+
+/* A row without a result did not run, whatever the module run says of itself. */
+Test(gate_judge_all, every_row_of_a_module_ran) {
+    gate_case c;
+    gate_begin(&c);
+    Plimsoll__V1__RunRequest request = PLIMSOLL__V1__RUN_REQUEST__INIT;
+    Plimsoll__V1__RunResponse response = PLIMSOLL__V1__RUN_RESPONSE__INIT;
+    Plimsoll__V1__ModuleRun module = PLIMSOLL__V1__MODULE_RUN__INIT;
+    Plimsoll__V1__ModuleResult result = PLIMSOLL__V1__MODULE_RESULT__INIT;
+    Plimsoll__V1__ModuleRowResult row = PLIMSOLL__V1__MODULE_ROW_RESULT__INIT;
+    Plimsoll__V1__ModuleRowResult *rows[] = {&row, &row};
+    request.payload_case = PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_MODULE;
+    request.module = &module;
+    response.result_case = PLIMSOLL__V1__RUN_RESPONSE__RESULT_MODULE;
+    response.module = &result;
+    module.n_rows = 2; /* only how many is looked at */
+    result.runs = rows;
+    result.n_runs = 2;
+    result.outcome = PLIMSOLL__V1__PROJECT_OUTCOME__PROJECT_OUTCOME_COMPLETED;
+    cs_gate_facts facts = {.request = &request, .response = &response};
+    cs_gate_question question = {.facts = &facts, .requirement = &c.requirement};
+    cs_gate_finding finding = {.rule = CS_GATE_WORK};
+    EXPECT_OK(cs_gate_hold_work(&question, &finding, &c.err), c.err);
+    cr_expect_eq(finding.state, CS_GATE_PASSED);
+    result.n_runs = 1;
+    EXPECT_OK(cs_gate_hold_work(&question, &finding, &c.err), c.err);
+    cr_expect_eq(finding.state, CS_GATE_REFUSED);
+    cr_expect_eq(finding.code, CS_CODE_GATE_WORK_FAILED);
+    cr_expect_str_eq(finding.observed, "1 of 2 rows ran");
     gate_end(&c);
 }
 

@@ -131,6 +131,19 @@ Test(junit, a_case_that_says_it_did_not_run_is_skipped) {
     EXPECT_LIE("line 1: suite \"Math\" says skipped+disabled=1, but 0 were counted");
 }
 
+Test(junit, a_case_that_says_it_failed_is_failed) {
+    static const char *const words[] = {"fail", "failed", "failure", "error"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        char xml[128];
+        (void)snprintf(xml, sizeof xml, "<testsuite><testcase name=\"a\" status=\"%s\"/></testsuite>", words[i]);
+        EXPECT_READ(xml);
+        EXPECT_COUNTS(1, 0, 1, 0);
+        cr_expect_str_eq(junit.first_failed, "a");
+    }
+    EXPECT_READ("<testsuite><testcase name=\"a\" status=\"passed\"/></testsuite>");
+    EXPECT_COUNTS(1, 0, 0, 0);
+}
+
 /* ---- counting ----------------------------------------------------------------------------------------- */
 
 #define CASE(name) "<testcase name=\"" name "\"/>"

@@ -256,6 +256,49 @@ Test(tree, a_whole_id_is_no_branch_of_that_name) {
     expect_content("a", cs_view_of("1"));
 }
 
+/* Whoever may push a tag must not choose what a branch is. */
+Test(tree, a_name_of_two_different_things_is_no_revision) {
+    char first[41];
+    char name[64];
+    write_text("a", "1");
+    repository_commit(folder, first);
+    write_text("a", "2");
+    repository_commit(folder, commit);
+    repository_git(folder, "update-ref", "refs/remotes/origin/main", first);
+    open_repo(folder);
+    expect_revision("origin/main", first);
+    expect_revision("origin/main~0", first);
+    repository_git(folder, "tag", "origin/main", first);
+    expect_revision("origin/main", first);
+    repository_git(folder, "tag", "-f", "origin/main", commit);
+    cs_tree_free(&tree);
+    EXPECT_NO_REVISION("origin/main");
+    cr_expect(strstr(err.message, "may be several revisions") != NULL, "%s", err.message);
+    EXPECT_NO_REVISION("origin/main~0");
+    EXPECT_NO_REVISION("origin/main^{commit}");
+    expect_revision("refs/remotes/origin/main", first);
+    expect_revision("refs/remotes/origin/main~0", first);
+    repository_git(folder, "tag", "HEAD", first);
+    expect_revision("HEAD", commit);
+    /* A short id. */
+    char beginning[9] = "";
+    memcpy(beginning, first, 8);
+    expect_revision(beginning, first);
+    repository_git(folder, "tag", beginning, first);
+    expect_revision(beginning, first);
+    repository_git(folder, "tag", "-f", beginning, commit);
+    cs_tree_free(&tree);
+    EXPECT_NO_REVISION(beginning);
+    cr_expect(strstr(err.message, "may be several revisions") != NULL, "%s", err.message);
+    /* An id that is not there, with something behind it. */
+    repository_git(folder, "update-ref", "refs/heads/0123456789012345678901234567890123456789", commit);
+    EXPECT_NO_REVISION("0123456789012345678901234567890123456789~0");
+    (void)snprintf(name, sizeof name, "%s~0", first);
+    expect_revision(name, first);
+    cs_tree_free(&tree);
+    EXPECT_NO_REVISION(":/x");
+}
+
 Test(tree, what_names_no_commit_is_no_revision) {
     char tree_id[41];
     char blob_id[41];
@@ -338,4 +381,38 @@ Test(tree, replacements_of_objects_are_not_followed) {
     expect_revision("HEAD", commit);
     expect_content("a", cs_view_of("genuine"));
     cr_expect_not(cs_tree_holds(&tree, find("a"), cs_view_of("replaced")));
+}
+
+/* ---- where the repository is ------------------------------------------------------------------------------ */
+
+static void expect_place(const char *below, cs_code code) {
+    char path[300];
+    cs_repo *found = NULL;
+    (void)snprintf(path, sizeof path, "%s/%s", folder, below);
+    cs_result result = cs_repo_open(path, &found, &err);
+    cr_expect_eq(result, code == CS_CODE_OK ? CS_OK : CS_UNCHECKED, "%s: %s", below, err.message);
+    if (result != CS_OK) cr_expect_eq(err.code, code, "%s", below);
+    cs_repo_close(found);
+}
+
+/* A commit can hold the files of a bare repository, but none below a `.git`. */
+Test(tree, a_repository_that_a_commit_may_have_brought_is_refused) {
+    write_text("a", "1");
+    repository_commit(folder, commit);
+    repository_git(folder, "clone", "-q", ".", "clone");
+    expect_place("clone", CS_CODE_OK);
+    repository_git(folder, "worktree", "add", "-q", "--detach", "linked");
+    expect_place("linked", CS_CODE_OK);
+    expect_place(".git", CS_CODE_OK);
+    repository_git(folder, "clone", "-q", "--bare", ".", "inner");
+    expect_place("inner", CS_CODE_GIT_UNREADABLE);
+    cr_expect(strstr(err.message, "in the work tree of another") != NULL, "%s", err.message);
+    /* One in another that was brought, too. */
+    repository_git(folder, "clone", "-q", "--bare", ".", "inner/within");
+    expect_place("inner/within", CS_CODE_GIT_UNREADABLE);
+    /* The same with a work tree of its choice, and from below. */
+    repository_git(folder, "-C", "inner", "config", "core.bare", "false");
+    repository_git(folder, "-C", "inner", "config", "core.worktree", folder);
+    expect_place("inner", CS_CODE_GIT_UNREADABLE);
+    expect_place("inner/refs", CS_CODE_GIT_UNREADABLE);
 }

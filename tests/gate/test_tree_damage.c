@@ -409,13 +409,16 @@ Test(tree_damage, a_repository_is_found_above_and_nowhere_else) {
 }
 
 Test(tree_damage, a_bare_repository_will_do) {
+    char apart[128];
     char path[300];
     two_objects();
-    repository_git(folder, "clone", "-q", "--bare", ".", "bare.git");
-    (void)snprintf(path, sizeof path, "%s/bare.git", folder);
+    folder_make(apart);
+    (void)snprintf(path, sizeof path, "%s/bare.git", apart);
+    repository_git(folder, "clone", "-q", "--bare", ".", path);
     cr_assert_eq(open_at(path), CS_CODE_OK, "%s", err.message);
     EXPECT_OK(cs_tree_read(repo, "main", &tree, &err), err);
     cr_expect_eq(tree.count, 1);
+    folder_remove(apart);
 }
 
 Test(tree_damage, settings_of_partial_clones_and_sparse_checkouts_are_no_hindrance_and_others_are) {

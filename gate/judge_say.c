@@ -116,12 +116,22 @@ static void want_tests(const cs_policy_tests *tests, cs_gate_finding *out) {
                    path.text, tests->min_executed, tests->max_skipped, tests->max_failed);
 }
 
-static void want_bound(const cs_policy_requirement *requirement, const char *word, cs_gate_finding *out) {
-    cs_policy_list all = requirement->bind_count > 0 ? requirement->binds[0].paths : (cs_policy_list){.count = 0};
-    want_list(out, word, &all);
+/* The patterns of the first bind, or of the first that has to be complete; of how many others there are, the number. */
+static void want_bound(const cs_policy_requirement *requirement, const char *word, bool complete,
+                       cs_gate_finding *out) {
+    const cs_policy_bind *first = NULL;
+    size_t others = 0;
+    for (size_t i = 0; i < requirement->bind_count; i++) {
+        if (complete && !requirement->binds[i].complete) continue;
+        if (first == NULL)
+            first = &requirement->binds[i];
+        else
+            others++;
+    }
+    cs_policy_list none = {.count = 0};
+    want_list(out, word, first != NULL ? &first->paths : &none);
     size_t len = strlen(out->wanted);
-    if (requirement->bind_count > 1)
-        (void)snprintf(out->wanted + len, sizeof out->wanted - len, ", and %zu more", requirement->bind_count - 1);
+    if (others > 0) (void)snprintf(out->wanted + len, sizeof out->wanted - len, ", and %zu more", others);
 }
 
 static void want_text(cs_gate_finding *out, const char *text) {
@@ -176,10 +186,10 @@ void cs_gate_want(const cs_policy_requirement *requirement, cs_gate_finding *out
         want_text(out, "no output and no artifact was cut");
         break;
     case CS_GATE_BIND:
-        want_bound(requirement, "the commit's bytes in every file of the run that matches", out);
+        want_bound(requirement, "the commit's bytes in every file of the run that matches", false, out);
         break;
     case CS_GATE_COMPLETE:
-        want_bound(requirement, "every file of the commit in the run that matches", out);
+        want_bound(requirement, "every file of the commit in the run that matches", true, out);
         break;
     case CS_GATE_TESTS:
         want_tests(&requirement->tests, out);

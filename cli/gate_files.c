@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/whole_file.h"
+#include "harness/new_file.h"
 
 #define FILE_MODE 0644
 
@@ -35,16 +36,6 @@ static cs_result write_file(const char *what, const char *path, render make, con
 
 /* ---- GitHub -------------------------------------------------------------------------------------------------- */
 
-static bool write_all(int fd, cs_view bytes) {
-    while (bytes.len > 0) {
-        ssize_t put = write(fd, bytes.ptr, bytes.len);
-        if (put < 0 && errno == EINTR) continue;
-        if (put <= 0) return false;
-        bytes = cs_view_bytes(bytes.ptr + put, bytes.len - (size_t)put);
-    }
-    return true;
-}
-
 /* Other steps' summaries may stand in it, so it is added to, in one piece. */
 static cs_result write_summary(const cs_gate_report *report, cs_error *err) {
     const char *path = getenv("GITHUB_STEP_SUMMARY");
@@ -52,7 +43,7 @@ static cs_result write_summary(const cs_gate_report *report, cs_error *err) {
     CS_AUTO_BUF text = CS_BUF_INIT(CS_GATE_OUT_MAX_BYTES);
     if (!cs_gate_out_markdown(report, &text)) return cs_fail(err, CS_CODE_NO_MEMORY, "no memory for the summary");
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, FILE_MODE);
-    bool good = fd >= 0 && write_all(fd, cs_buf_view(&text));
+    bool good = fd >= 0 && cs_write_all(fd, cs_buf_view(&text));
     int why = errno;
     if (fd >= 0 && close(fd) != 0 && good) {
         why = errno;

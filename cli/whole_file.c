@@ -2,74 +2,49 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_PATH 65536u
-#define CHUNK 65536u
-
-static bool write_all(int fd, cs_view bytes) {
-    while (bytes.len > 0) {
-        ssize_t put = write(fd, bytes.ptr, bytes.len);
-        if (put < 0 && errno == EINTR) continue;
-        if (put <= 0) return false;
-        bytes = cs_view_bytes(bytes.ptr + put, bytes.len - (size_t)put);
-    }
-    return true;
-}
-
-static bool name_beside(const char *path, cs_buf *out) {
-    uint64_t random = 0;
-    if (getrandom(&random, sizeof random, 0) != sizeof random) return false;
-    return cs_buf_printf(out, "%s.%016llx.tmp", path, (unsigned long long)random) && cs_buf_byte(out, '\0');
-}
+#include "harness/new_file.h"
+#include "verify/file.h"
 
 /* The umask may have taken bits away from the mode. */
-static bool put_in_place(const char *temporary, const char *path, mode_t mode, cs_view bytes) {
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-    if (fd < 0) return false;
-    bool good = write_all(fd, bytes) && fchmod(fd, mode) == 0 && fsync(fd) == 0;
-    int why = errno;
-    if (close(fd) != 0 && good) {
-        why = errno;
-        good = false;
-    }
-    if (good && rename(temporary, path) == 0) return true;
-    if (good) why = errno;
-    (void)unlink(temporary);
-    errno = why;
-    return false;
+static bool write_in(int folder, const char *name, mode_t mode, cs_view bytes) {
+    cs_new_file file = CS_NEW_FILE_INIT;
+    bool good = cs_new_file_make(folder, "report", mode, &file) && cs_write_all(file.fd, bytes) &&
+                fchmod(file.fd, mode) == 0 && fsync(file.fd) == 0 && cs_new_file_place(&file, name, true);
+    return cs_new_file_end(&file) && good;
 }
 
 cs_result cs_whole_file_write(const char *path, mode_t mode, cs_view bytes, cs_error *err) {
-    CS_AUTO_BUF temporary = CS_BUF_INIT(MAX_PATH);
-    errno = ENAMETOOLONG;
-    if (name_beside(path, &temporary) && put_in_place((const char *)temporary.ptr, path, mode, bytes)) return CS_OK;
-    cs_result result = cs_fail(err, CS_CODE_IO, "the file can't be written: %s", strerror(errno));
+    const char *name = NULL;
+    int folder = cs_folder_of(path, O_PATH, &name);
+    bool written = folder >= 0 && write_in(folder, name, mode, bytes);
+    int why = errno;
+    if (folder >= 0) (void)close(folder);
+    if (written) return CS_OK;
+    cs_result result = cs_fail(err, CS_CODE_IO, "the file can't be written: %s", strerror(why));
     cs_error_where(err, "%s", path);
     return result;
 }
 
-static cs_result read_all(int fd, cs_buf *out, cs_error *err) {
-    uint8_t chunk[CHUNK];
-    for (;;) {
-        ssize_t got = read(fd, chunk, sizeof chunk);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return cs_fail(err, CS_CODE_IO, "the file can't be read: %s", strerror(errno));
-        if (got == 0) return CS_OK;
-        if (!cs_buf_append(out, chunk, (size_t)got))
-            return cs_fail(err, CS_CODE_IO, "the file is larger than %zu bytes", out->max);
+static cs_result read_all(const char *path, cs_buf *out, cs_error *err) {
+    switch (cs_file_read(path, out)) {
+    case CS_FILE_READ:
+        return CS_OK;
+    case CS_FILE_FAILED:
+        return cs_fail(err, CS_CODE_IO, "the file can't be read: %s", strerror(errno));
+    case CS_FILE_TOO_LONG:
+        return cs_fail(err, CS_CODE_IO, "the file is larger than %zu bytes", out->max);
+    case CS_FILE_NO_MEMORY:
+        break;
     }
+    return cs_fail(err, CS_CODE_NO_MEMORY, "no memory to read the file");
 }
 
 cs_result cs_whole_file_read(const char *path, cs_buf *out, cs_error *err) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    cs_result result =
-        fd >= 0 ? read_all(fd, out, err) : cs_fail(err, CS_CODE_IO, "the file can't be read: %s", strerror(errno));
-    if (fd >= 0) (void)close(fd);
+    cs_result result = read_all(path, out, err);
     if (result != CS_OK) cs_error_where(err, "%s", path);
     return result;
 }

@@ -2,16 +2,15 @@
  * one is on the disk. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "harness/baseline_internal.h"
+#include "harness/new_file.h"
 #include "verify/file.h"
 
 #define NEW_MODE 0644
@@ -36,18 +35,13 @@ static cs_result read_open(cs_baseline_file *file, cs_error *err) {
     return cs_fail(err, CS_CODE_NO_MEMORY, "no memory to read a file of baselines");
 }
 
-/* The folder of a path, open, and the last part of the path. -1: errno says why. */
+/* As cs_folder_of, of a path that names a file. */
 static int open_folder(const char *path, const char **name) {
-    const char *slash = strrchr(path, '/');
-    *name = slash == NULL ? path : slash + 1;
-    char folder[PATH_MAX];
-    int len = slash == NULL ? snprintf(folder, sizeof folder, ".")
-                            : snprintf(folder, sizeof folder, "%.*s", (int)(slash - path) + 1, path);
-    if (len < 0 || (size_t)len >= sizeof folder || (*name)[0] == '\0') {
-        errno = (*name)[0] == '\0' ? EISDIR : ENAMETOOLONG;
-        return -1;
-    }
-    return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int folder = cs_folder_of(path, O_RDONLY, name);
+    if ((*name)[0] != '\0') return folder;
+    if (folder >= 0) close(folder);
+    errno = EISDIR;
+    return -1;
 }
 
 /* A path that leads nowhere is found out before anything is run. */
@@ -118,69 +112,47 @@ static cs_result check_unchanged(const cs_baseline_file *file, int folder, const
     return cs_fail(err, CS_CODE_IO, "the file of baselines was changed meanwhile; nothing was written");
 }
 
-static cs_result write_all(int fd, cs_view bytes, cs_error *err) {
-    while (bytes.len > 0) {
-        ssize_t put = write(fd, bytes.ptr, bytes.len);
-        if (put < 0 && errno == EINTR) continue;
-        if (put <= 0) return fail_write(err);
-        bytes = cs_view_bytes(bytes.ptr + put, bytes.len - (size_t)put);
-    }
-    return CS_OK;
-}
-
-/* A new name never takes the place of a file. Where there is no such renaming, a second name can do it. */
-static int put_in_place(int folder, const char *temporary, const char *name, bool replace) {
-    if (replace) return renameat(folder, temporary, folder, name);
-    int done = renameat2(folder, temporary, folder, name, RENAME_NOREPLACE);
-    if (done == 0 || errno == EEXIST) return done;
-    done = linkat(folder, temporary, folder, name, 0);
-    if (done == 0) (void)unlinkat(folder, temporary, 0);
-    return done;
-}
-
 static mode_t mode_of(const cs_baseline_file *file) {
     struct stat info;
     return file->fd >= 0 && fstat(file->fd, &info) == 0 ? info.st_mode & 0777 : NEW_MODE;
 }
 
-static cs_result write_beside(cs_baseline_file *file, int folder, const char *name, cs_view text, int *fd,
-                              cs_error *err) {
-    uint64_t random = 0;
-    char temporary[64];
-    if (getrandom(&random, sizeof random, 0) != sizeof random) return fail_write(err);
-    (void)snprintf(temporary, sizeof temporary, ".countersign-baseline-%016llx.tmp", (unsigned long long)random);
-    *fd = openat(folder, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (*fd < 0) return fail_write(err);
-    cs_result result = write_all(*fd, text, err);
+/* On failure the caller ends it. */
+static cs_result write_beside(const cs_baseline_file *file, int folder, const char *name, cs_view text,
+                              cs_new_file *made, cs_error *err) {
     /* The umask may have taken bits away. */
-    if (result == CS_OK && (fchmod(*fd, mode_of(file)) != 0 || fsync(*fd) != 0)) result = fail_write(err);
-    if (result == CS_OK && put_in_place(folder, temporary, name, file->fd >= 0) != 0)
-        result = cs_fail(err, CS_CODE_IO, "the new file of baselines can't be put in its place: %s", strerror(errno));
-    if (result != CS_OK) (void)unlinkat(folder, temporary, 0);
-    return result;
+    if (!cs_new_file_make(folder, "baseline", 0600, made) || !cs_write_all(made->fd, text) ||
+        fchmod(made->fd, mode_of(file)) != 0 || fsync(made->fd) != 0)
+        return fail_write(err);
+    if (cs_new_file_place(made, name, file->fd >= 0)) return CS_OK;
+    return cs_fail(err, CS_CODE_IO, "the new file of baselines can't be put in its place: %s", strerror(errno));
+}
+
+/* The new file stays open: it is what was read, for the next addition. */
+static void go_on_with(cs_baseline_file *file, cs_new_file *made, cs_buf *text) {
+    if (file->fd >= 0) close(file->fd);
+    cs_buf_free(&file->bytes);
+    file->fd = made->fd;
+    file->bytes = *text;
+    made->fd = -1;
+    *text = CS_BUF_INIT(CS_BASELINE_MAX_BYTES);
 }
 
 static cs_result publish(cs_baseline_file *file, const char *path, cs_buf *text, cs_error *err) {
     const char *name = NULL;
-    int fd = -1;
     int folder = open_folder(path, &name);
     if (folder < 0) return fail_write(err);
+    cs_new_file made = CS_NEW_FILE_INIT;
     cs_result result = file->fd >= 0 ? check_unchanged(file, folder, name, err) : CS_OK;
-    if (result == CS_OK) result = write_beside(file, folder, name, cs_buf_view(text), &fd, err);
+    if (result == CS_OK) result = write_beside(file, folder, name, cs_buf_view(text), &made, err);
     if (result == CS_OK) {
-        if (file->fd >= 0) close(file->fd);
-        cs_buf_free(&file->bytes);
-        file->fd = fd;
-        file->bytes = *text;
-        *text = CS_BUF_INIT(CS_BASELINE_MAX_BYTES);
-        /* Some file systems can't sync a folder and say so with EINVAL; that is no failure. */
-        if (fsync(folder) != 0 && errno != EINVAL)
+        go_on_with(file, &made, text);
+        if (!cs_folder_sync(folder))
             result = cs_fail(err, CS_CODE_IO,
                              "the file of baselines is in its place, but its folder could not be written to disk: %s",
                              strerror(errno));
-    } else if (fd >= 0) {
-        close(fd);
     }
+    (void)cs_new_file_end(&made);
     close(folder);
     return result;
 }

@@ -2,11 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,14 +16,8 @@
 /* ---- what is there --------------------------------------------------------------------------------- */
 
 static cs_result open_folder(const char *path, cs_export_file *file, cs_error *err) {
-    const char *slash = strrchr(path, '/');
-    file->name = slash == NULL ? path : slash + 1;
+    file->folder = cs_folder_of(path, O_RDONLY, &file->name);
     if (file->name[0] == '\0') return cs_fail(err, CS_CODE_IO, "the path of the bundle names no file");
-    char folder[PATH_MAX];
-    int len = slash == NULL ? snprintf(folder, sizeof folder, ".")
-                            : snprintf(folder, sizeof folder, "%.*s", (int)(slash - path) + 1, path);
-    if (len < 0 || (size_t)len >= sizeof folder) return cs_fail(err, CS_CODE_IO, "the path of the bundle is too long");
-    file->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (file->folder >= 0) return CS_OK;
     return cs_fail(err, CS_CODE_IO, "can't open the folder of the bundle: %s", strerror(errno));
 }
@@ -121,23 +113,11 @@ static cs_result fail_write(cs_error *err) {
 }
 
 cs_result cs_export_file_create(cs_export_file *file, cs_error *err) {
-    uint64_t random = 0;
-    if (getrandom(&random, sizeof random, 0) != sizeof random) return fail_write(err);
-    (void)snprintf(file->temporary, sizeof file->temporary, ".countersign-export-%016llx.tmp",
-                   (unsigned long long)random);
-    file->fd = openat(file->folder, file->temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (file->fd < 0) return fail_write(err);
-    return CS_OK;
+    return cs_new_file_make(file->folder, "export", 0600, &file->made) ? CS_OK : fail_write(err);
 }
 
 cs_result cs_export_file_append(cs_export_file *file, cs_view bytes, cs_error *err) {
-    while (bytes.len > 0) {
-        ssize_t put = write(file->fd, bytes.ptr, bytes.len);
-        if (put < 0 && errno == EINTR) continue;
-        if (put <= 0) return fail_write(err);
-        bytes = cs_view_bytes(bytes.ptr + put, bytes.len - (size_t)put);
-    }
-    return CS_OK;
+    return cs_write_all(file->made.fd, bytes) ? CS_OK : fail_write(err);
 }
 
 cs_result cs_export_file_compare(const cs_export_file *file, uint64_t at, cs_view bytes, bool *same, cs_error *err) {
@@ -159,37 +139,24 @@ cs_result cs_export_file_compare(const cs_export_file *file, uint64_t at, cs_vie
 
 /* ---- in its place ---------------------------------------------------------------------------------- */
 
-/* A new name that never takes the place of a file. Where there is no such renaming, a second name can do it. */
-static int name_new(const cs_export_file *file) {
-    int done = renameat2(file->folder, file->temporary, file->folder, file->name, RENAME_NOREPLACE);
-    if (done == 0 || errno == EEXIST) return done;
-    done = linkat(file->folder, file->temporary, file->folder, file->name, 0);
-    if (done == 0) (void)unlinkat(file->folder, file->temporary, 0);
-    return done;
-}
-
 cs_result cs_export_file_publish(cs_export_file *file, bool *taken, cs_error *err) {
-    *taken = file->old >= 0 && !still_there(file);
+    const bool replace = file->old >= 0;
+    *taken = replace && !still_there(file);
     if (*taken) return CS_OK;
     /* The umask may have taken bits away. */
-    if (fchmod(file->fd, file->mode) != 0 || fsync(file->fd) != 0) return fail_write(err);
-    int done = file->old < 0 ? name_new(file) : renameat(file->folder, file->temporary, file->folder, file->name);
-    *taken = done != 0 && file->old < 0 && errno == EEXIST;
+    if (fchmod(file->made.fd, file->mode) != 0 || fsync(file->made.fd) != 0) return fail_write(err);
+    const bool placed = cs_new_file_place(&file->made, file->name, replace);
+    *taken = !placed && !replace && errno == EEXIST;
     if (*taken) return CS_OK;
-    if (done != 0) return cs_fail(err, CS_CODE_IO, "the new bundle can't be put in its place: %s", strerror(errno));
-    (void)close(file->fd);
-    file->fd = -1;
-    /* Some file systems can't sync a folder and say so with EINVAL; that is no failure. */
-    if (fsync(file->folder) == 0 || errno == EINVAL) return CS_OK;
+    if (!placed) return cs_fail(err, CS_CODE_IO, "the new bundle can't be put in its place: %s", strerror(errno));
+    cs_export_file_discard(file);
+    if (cs_folder_sync(file->folder)) return CS_OK;
     return cs_fail(err, CS_CODE_IO, "the bundle is in its place, but its folder could not be written to disk: %s",
                    strerror(errno));
 }
 
 void cs_export_file_discard(cs_export_file *file) {
-    if (file->fd < 0) return;
-    (void)close(file->fd);
-    (void)unlinkat(file->folder, file->temporary, 0);
-    file->fd = -1;
+    (void)cs_new_file_end(&file->made);
 }
 
 void cs_export_file_close(cs_export_file *file) {

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include "harness/new_file.h"
 #include "records/error.h"
 
 typedef struct cs_export_file {
@@ -14,12 +15,11 @@ typedef struct cs_export_file {
     int folder;       /* the open folder that it stands in; -1: not open */
     int old;          /* the file that is there, open and locked; -1: none */
     uint64_t old_size;
-    mode_t mode;        /* of the new file */
-    int fd;             /* the new file, open for reading and writing; -1: none */
-    char temporary[64]; /* its name in the folder */
+    mode_t mode; /* of the new file */
+    cs_new_file made;
 } cs_export_file;
 
-#define CS_EXPORT_FILE_INIT ((cs_export_file){.folder = -1, .old = -1, .fd = -1, .mode = 0600})
+#define CS_EXPORT_FILE_INIT ((cs_export_file){.folder = -1, .old = -1, .mode = 0600, .made = CS_NEW_FILE_INIT})
 
 /* Open the folder, and what stands at `path`, and lock that (docs/FORMAT.md, "Export"). Waits up to lock_wait_ms for
  * others who extend it, and goes on with what they left there. CS_CODE_EXPORT_LOCKED, CS_CODE_EXPORT_PERMISSIONS,

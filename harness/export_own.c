@@ -119,9 +119,10 @@ static cs_result write_ledger(cs_export_job *job, cs_error *err) {
 /* Both parts passed by themselves. Together they may still contradict one another: a session that the file holds and
  * the ledger has in other bytes. */
 static cs_result check_whole(cs_export_job *job, cs_error *err) {
-    if (lseek(job->file.fd, 0, SEEK_SET) != 0) return cs_fail(err, CS_CODE_IO, "the new bundle can't be read again");
+    if (lseek(job->file.made.fd, 0, SEEK_SET) != 0)
+        return cs_fail(err, CS_CODE_IO, "the new bundle can't be read again");
     cs_source *source = NULL;
-    cs_result result = cs_source_open_bundle(job->file.fd, &source, err);
+    cs_result result = cs_source_open_bundle(job->file.made.fd, &source, err);
     if (result != CS_OK) return result;
     cs_verify_options options = {.trust = &job->trust};
     cs_verify_summary verified;

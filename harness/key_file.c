@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/new_file.h"
+
 #define PRIVATE_MODE 0600
 #define PUBLIC_MODE 0644
 #define MODE_OF_OTHERS 077
@@ -80,21 +82,6 @@ typedef struct new_file {
     int fd;
 } new_file;
 
-/* Open the folder of `prefix` and say where the last part of the path begins. Both files are made,
- * synced and, on failure, removed in this very folder, whatever happens to its path meanwhile. */
-static int open_folder(const char *prefix, const char **base) {
-    const char *slash = strrchr(prefix, '/');
-    *base = slash == NULL ? prefix : slash + 1;
-    char folder[PATH_MAX];
-    int len = slash == NULL ? snprintf(folder, sizeof folder, ".")
-                            : snprintf(folder, sizeof folder, "%.*s", (int)(slash - prefix) + 1, prefix);
-    if (len < 0 || (size_t)len >= sizeof folder) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
-
 static cs_result create(int folder, const char *base, const char *suffix, mode_t mode, new_file *file, cs_error *err) {
     int len = snprintf(file->name, sizeof file->name, "%s%s", base, suffix);
     if (len < 0 || (size_t)len >= sizeof file->name)
@@ -111,13 +98,8 @@ static cs_result create(int folder, const char *base, const char *suffix, mode_t
 }
 
 static cs_result fill(new_file *file, const cs_buf *text, cs_error *err) {
-    size_t done = 0;
-    while (done < text->len) {
-        ssize_t put = write(file->fd, text->ptr + done, text->len - done);
-        if (put < 0 && errno == EINTR) continue;
-        if (put <= 0) return cs_fail(err, CS_CODE_IO, "%s could not be written: %s", file->name, strerror(errno));
-        done += (size_t)put;
-    }
+    if (!cs_write_all(file->fd, cs_buf_view(text)))
+        return cs_fail(err, CS_CODE_IO, "%s could not be written: %s", file->name, strerror(errno));
     if (fsync(file->fd) != 0)
         return cs_fail(err, CS_CODE_IO, "%s could not be written to disk: %s", file->name, strerror(errno));
     return CS_OK;
@@ -137,8 +119,7 @@ static cs_result write_pair(int folder, const char *base, const cs_buf *private_
     if (result == CS_OK) result = create(folder, base, ".pub", PUBLIC_MODE, &pub_file, err);
     if (result == CS_OK) result = fill(&key_file, private_pem, err);
     if (result == CS_OK) result = fill(&pub_file, public_pem, err);
-    /* Some file systems cannot sync a folder and say so with EINVAL; that is not a failure. */
-    if (result == CS_OK && fsync(folder) != 0 && errno != EINVAL)
+    if (result == CS_OK && !cs_folder_sync(folder))
         result = cs_fail(err, CS_CODE_IO, "the folder could not be written to disk: %s", strerror(errno));
     finish(folder, &pub_file, result == CS_OK);
     finish(folder, &key_file, result == CS_OK);
@@ -163,7 +144,8 @@ static cs_result generate(int folder, const char *base, cs_public_key *out, cs_e
 cs_result cs_key_generate(const char *prefix, cs_public_key *out, cs_error *err) {
     memset(out, 0, sizeof *out);
     const char *base = NULL;
-    int folder = open_folder(prefix, &base);
+    /* Both files are made, synced and, on failure, removed in this very folder, whatever becomes of its path. */
+    int folder = cs_folder_of(prefix, O_RDONLY, &base);
     if (folder < 0) {
         cs_result failed =
             cs_fail(err, CS_CODE_IO, "the folder for the key files could not be opened: %s", strerror(errno));

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "harness/ledger_internal.h"
+#include "harness/new_file.h"
 #include "records/compactjson.h"
 #include "records/text.h"
 
@@ -41,22 +42,11 @@ static bool put_finding(cs_buf *out, const cs_ledger_row *row) {
 
 /* ---- places -------------------------------------------------------------------------------------- */
 
-static bool write_all(int fd, cs_view bytes) {
-    size_t done = 0;
-    while (done < bytes.len) {
-        ssize_t wrote = write(fd, bytes.ptr + done, bytes.len - done);
-        if (wrote < 0 && errno == EINTR) continue;
-        if (wrote <= 0) return false;
-        done += (size_t)wrote;
-    }
-    return fsync(fd) == 0;
-}
-
 /* Write a new file of that path. On failure there is none, and errno says why. */
 static bool write_new(const char *folder, const char *path, cs_view content) {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0) return false;
-    bool good = write_all(fd, content);
+    bool good = cs_write_all(fd, content) && fsync(fd) == 0;
     int number = errno;
     if (close(fd) != 0 && good) {
         good = false;

@@ -1,7 +1,6 @@
 /* harness/export.h: every refusal, each beside what passes; and that nothing changes then. */
 #include <errno.h>
 #include <fcntl.h>
-#include <seccomp.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -256,9 +255,10 @@ Test(export_refused, a_file_that_is_no_bundle_of_ours) {
     forge_add(&checkpoint,
               forge_text("{\"link\":%s}", forge_envelope(&x.ours, forge_link(1, "", forge_sha256("", 0), 0))));
     forge_bundle attested = {.count = 0};
-    forge_add(&attested, forge_envelope(&x.ours, forge_text("{\"_type\":\"https://in-toto.io/Statement/v1\",\"subject\":[{"
-                                                            "\"digest\":{}}],\"predicateType\":\"https://slsa.dev/"
-                                                            "verification_summary/v1\",\"predicate\":{}}")));
+    forge_add(&attested,
+              forge_envelope(&x.ours, forge_text("{\"_type\":\"https://in-toto.io/Statement/v1\",\"subject\":[{"
+                                                 "\"digest\":{}}],\"predicateType\":\"https://slsa.dev/"
+                                                 "verification_summary/v1\",\"predicate\":{}}")));
     const forge_bytes files[] = {
         forge_file(&theirs),   /* linked by somebody who is trusted, and not us */
         forge_file(&unlinked), /* not linked */
@@ -433,25 +433,4 @@ Test(export_refused, a_folder_that_takes_no_file) {
     cr_expect_eq(status, 0);
     cr_assert_eq(chmod(x.folder, 0755), 0);
     EXPORT_OK(&x, WITH_KEY);
-}
-
-/* A file system, or a container, without a renaming that takes no file's place: the name is linked instead. */
-Test(export_refused, a_system_without_renameat2) {
-    exchange_own_run(&x, "one");
-    pid_t child = fork();
-    cr_assert_geq(child, 0);
-    if (child == 0) {
-        scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
-        bool set =
-            filter != NULL &&
-            seccomp_rule_add(filter, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(renameat2), 1, SCMP_A4(SCMP_CMP_NE, 0)) == 0 &&
-            seccomp_load(filter) == 0;
-        if (!set || renameat2(AT_FDCWD, x.ledger, AT_FDCWD, x.out, RENAME_NOREPLACE) == 0) _exit(1);
-        _exit(exchange_export(&x, WITH_KEY) == CS_OK ? 0 : 2);
-    }
-    int status = 1;
-    cr_assert_eq(waitpid(child, &status, 0), child);
-    cr_expect_eq(status, 0);
-    cr_expect_eq(exchange_verify(x.out, &x.trust).runs, 1);
-    cr_expect_eq(folder_count(x.folder), 2);
 }

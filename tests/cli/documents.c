@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "tests/support/member.h"
+
 #define SCHEMAS "docs/schema"
 #define VALIDATOR "tests/cli/validate.py"
 
@@ -89,22 +91,11 @@ void documents_expect_valid(documents *d, const char *schemas) {
 
 /* ---- what is not valid -------------------------------------------------------------------------- */
 
-static json_t *member_of(json_t *value, const char *path) {
-    while (value != NULL && *path != '\0') {
-        char part[64];
-        size_t len = strcspn(path, ".");
-        (void)snprintf(part, sizeof part, "%.*s", (int)len, path);
-        value = json_is_array(value) ? json_array_get(value, strtoul(part, NULL, 10)) : json_object_get(value, part);
-        path += path[len] == '.' ? len + 1 : len;
-    }
-    return value;
-}
-
 static void add_twin(documents *d, const documents_twin *t) {
     json_error_t error;
     json_t *document = json_load_file(documents_path(d, t->of), JSON_ALLOW_NUL, &error);
     cr_assert_not_null(document, "%s: %s", t->of, error.text);
-    json_t *parent = member_of(document, t->parent);
+    json_t *parent = member_at(document, t->parent);
     cr_assert(json_is_object(parent), "%s", t->name);
     if (t->value == NULL)
         cr_assert_eq(json_object_del(parent, t->member), 0, "%s", t->name);

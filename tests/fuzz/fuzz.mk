@@ -15,7 +15,7 @@ FUZZ_LIBS = $(LIBS_GATE)
 
 FUZZ_TARGETS = $(if $(TARGET),$(TARGET),$(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ_PARTS = $(SRC_records) $(SRC_verify) $(SRC_harness) $(SRC_replay) $(SRC_gate) $(SRC_report) $(addprefix tests/fuzz/,fuzz.c genuine.c walk.c) \
-             $(addprefix tests/support/,canon.c folder.c forge.c imported.c policy_case.c sample.c verdicts.c) tests/verify/raw_ledger.c \
+             $(addprefix tests/support/,canon.c folder.c forge.c imported.c member.c policy_case.c sample.c verdicts.c) tests/verify/raw_ledger.c \
              $(addprefix examples/localdaemon/,vm_channel.c lines.c)
 
 $(FUZZ)/obj/%.o: %.c | $(GEN_H)

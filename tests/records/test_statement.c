@@ -409,25 +409,15 @@ static void check_published(const json_t *envelope) {
     free(text);
 }
 
-static size_t check_bundle(const char *name) {
-    size_t len;
-    size_t count = 0;
-    char *text = fixture_read(name, &len);
-    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
-        json_t *entry = json_loads(line, 0, NULL);
-        cr_assert(entry);
-        const json_t *envelope = json_object_get(entry, "envelope");
-        const json_t *link = json_object_get(entry, "link");
-        if (envelope) check_published(envelope);
-        if (link) check_published(link);
-        count += (envelope != NULL) + (link != NULL);
-        json_decref(entry);
-    }
-    free(text);
-    return count;
+static size_t check_line(const json_t *line) {
+    const json_t *envelope = json_object_get(line, "envelope");
+    const json_t *link = json_object_get(line, "link");
+    if (envelope) check_published(envelope);
+    if (link) check_published(link);
+    return (envelope != NULL) + (link != NULL);
 }
 
 Test(statement, published_statements_are_read) {
-    cr_expect_eq(check_bundle("published-session/unlinked.jsonl"), 6);
-    cr_expect_eq(check_bundle("published-session/linked.jsonl"), 13);
+    cr_expect_eq(fixture_lines("published-session/unlinked.jsonl", check_line), 6);
+    cr_expect_eq(fixture_lines("published-session/linked.jsonl", check_line), 13);
 }

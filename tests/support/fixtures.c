@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 void fixture_path(const char *name, char *out, size_t size) {
@@ -30,4 +31,19 @@ char *fixture_read(const char *name, size_t *len) {
     text[*len] = '\0';
     fclose(file);
     return text;
+}
+
+size_t fixture_lines(const char *name, size_t (*look)(const json_t *line)) {
+    size_t len = 0;
+    size_t sum = 0;
+    char *rest = NULL;
+    char *text = fixture_read(name, &len);
+    for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+        json_t *entry = json_loads(line, 0, NULL);
+        cr_assert_not_null(entry, "%s", name);
+        sum += look(entry);
+        json_decref(entry);
+    }
+    free(text);
+    return sum;
 }

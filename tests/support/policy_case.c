@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/member.h"
+
 /* RFC 8032, section 7.1, tests 1 and 2. */
 #define PEM(body) "-----BEGIN PUBLIC KEY-----\\n" body "\\n-----END PUBLIC KEY-----\\n"
 #define KEY_A PEM("MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=")
@@ -343,19 +345,8 @@ static json_t *value_of(const char *value) {
     return list;
 }
 
-static json_t *parent_of(json_t *value, const char *path) {
-    while (*path != '\0') {
-        char part[64];
-        size_t len = strcspn(path, ".");
-        (void)snprintf(part, sizeof part, "%.*s", (int)len, path);
-        value = json_is_array(value) ? json_array_get(value, strtoul(part, NULL, 10)) : json_object_get(value, part);
-        path += path[len] == '.' ? len + 1 : len;
-    }
-    return value;
-}
-
 static void make_change(json_t *document, const policy_change *change) {
-    json_t *parent = parent_of(document, change->parent);
+    json_t *parent = member_at(document, change->parent);
     if (json_is_array(parent)) {
         size_t index = strtoul(change->member, NULL, 10);
         bool set = index < json_array_size(parent);

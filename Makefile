@@ -174,8 +174,7 @@ test: $(TEST_PROGRAM) $(TEST_NEEDS)
 	@$(foreach test,$(LEAVE_OUT),echo 'left out, as told: $(test)';)
 	COUNTERSIGN_BUILD=$(abspath $(BUILD)) COUNTERSIGN_FIXTURES="$${COUNTERSIGN_FIXTURES:-$(abspath ../shared/fixtures)}" \
 	  $(if $(filter 1,$(SANITIZE)),ASAN_OPTIONS=log_path=$(SANITIZER_LOG)) $(TEST_PROGRAM) -j1 $(call test_filter,!,$(LEAVE_OUT)) $(call test_filter,@,$(THESE)) \
-	  $(TEST_ARGS)
-	@if ls $(SANITIZER_LOG).* >/dev/null 2>&1; then cat $(SANITIZER_LOG).*; exit 1; fi
+	  $(TEST_ARGS); status=$$?; if ls $(SANITIZER_LOG).* >/dev/null 2>&1; then cat $(SANITIZER_LOG).*; exit 1; fi; exit $$status
 
 # ---- lint ----------------------------------------------------------------------------------------
 

@@ -25,10 +25,8 @@ SLOW='alloc_exchange/* tiers_command/* tiers_fake_vm/* tiers_self_test/* tiers_w
     localdaemon_vm_smoke/*'
 # Those of them that its pass with sanitizers leaves out: there is little in them that the sanitizers could look at and
 # that others don't show them. Of kernel and vm these have: a time-out, a stop and a death of gVisor with a session; the
-# vm's channel, image and agent; monitors that are none. And the one in which libgit2 loses a text of its own when its
-# memory runs out.
-UNSANITIZED='alloc_review/diff
-    localdaemon_kernel/statements_walls_and_sessions localdaemon_runs/kernel localdaemon_smoke/planted_kernels_are_found
+# vm's channel, image and agent; monitors that are none.
+UNSANITIZED='localdaemon_kernel/statements_walls_and_sessions localdaemon_runs/kernel localdaemon_smoke/planted_kernels_are_found
     localdaemon_vm/runs_and_sessions localdaemon_vm_image/is_the_same_each_time
     localdaemon_vm_smoke/a_machine_that_leaks_is_found tiers_command/a_container_that_claims_vm_is_refuted_from_the_host
     tiers_command/an_honest_container_stands tiers_command/less_than_is_there_is_refuted_too
@@ -156,11 +154,42 @@ tests_that() { # PASS|SKIP log
     sed -n "/^\\[$1\\]/ { s/^\\[$1\\] //; s/::/\\//; s/: .*//; p; }" "$2" | sort
 }
 
+# Of the listing of a pass that failed, once more, for who reads only the end: every failed test with the last lines that it
+# printed, which are what it asserted and what a sanitizer found; the closing line; and what stands below that, which are
+# the other sanitizers' reports. Without any of these it broke off: its end.
+name_failures() { # log
+    say 'what failed:'
+    awk 'function tell(end,  i) {
+            for (i = n > 60 ? n - 60 : 0; i < n; i++) print said[i]
+            print end
+            n = 0; running = ""; told = 1
+        }
+        closed { if (++below <= 200) print; told = 1; next }
+        /^\[RUN \]/ { n = 0; running = $0; next }
+        /^\[(PASS|SKIP)\]/ { n = 0; running = ""; next }
+        /\[FAIL\] [a-z0-9_]+::/ { tell($0); next }
+        /^\[====\] Synthesis/ { closed = 1; running = ""; print; next }
+        running != "" { said[n++] = $0 }
+        END { if (running != "") tell(running " and did not come to its end"); exit !told }' "$1" >&2 ||
+        tail -n 40 "$1" >&2
+}
+
+# Two lists of tests, or what stands in one only.
+same_tests() { # name list name list
+    only=$(diff "$2" "$4") && return
+    printf '%s\n' "$only" | sed -n "s/^</$1 and not $3:/p; s/^>/$3 and not $1:/p" >&2
+    return 1
+}
+
 # What was skipped must be just what is named; Criterion says so of what it was told to leave out, too.
 sanitized_tests() {
-    listed_tests "$logs/asan" SANITIZE=1 WERROR=1 BUILD="$BUILD-asan" LEAVE_OUT="$UNSANITIZED" || return 1
+    if ! listed_tests "$logs/asan" SANITIZE=1 WERROR=1 BUILD="$BUILD-asan" LEAVE_OUT="$UNSANITIZED"; then
+        name_failures "$logs/asan"
+        return 1
+    fi
     tests_that SKIP "$logs/asan" > "$logs/skipped"
-    printf '%s\n' "$UNSANITIZED" | xargs -n1 | sort | diff - "$logs/skipped" >&2
+    printf '%s\n' "$UNSANITIZED" | xargs -n1 | sort > "$logs/unsanitized"
+    same_tests 'to be left out' "$logs/unsanitized" 'skipped' "$logs/skipped"
 }
 
 # The slow ones wait more than they work, so they go on beside the pass with sanitizers.
@@ -185,7 +214,10 @@ plain_tests() {
     say "tests: $(($(date +%s) - began)) s"
     tests_that SKIP "$logs/plain" > "$logs/left-out"
     tests_that PASS "$logs/slow" > "$logs/passed"
-    [ "$plain_status" -eq 0 ] && [ "$slow_status" -eq 0 ] && diff "$logs/left-out" "$logs/passed" >&2
+    [ "$slow_status" -eq 0 ] || name_failures "$logs/slow"
+    [ "$plain_status" -eq 0 ] || name_failures "$logs/plain"
+    [ "$plain_status" -eq 0 ] && [ "$slow_status" -eq 0 ] &&
+        same_tests 'left out' "$logs/left-out" 'passed beside' "$logs/passed"
 }
 
 # Run the tests as a person wants to see them; what was skipped is named, since the closing line does not.
@@ -199,7 +231,9 @@ tests_naming_skips() {
         tee "$logs/log" | grep -v '^\[\(RUN \|PASS\)'
     skipped=$(grep -c '^\[SKIP\]' "$logs/log" || true)
     [ "$skipped" -eq 0 ] || say "$skipped tests were SKIPPED, which is not passing: what they need is missing here"
-    [ -f "$logs/verdict" ] && grep -q '^\[PASS\]' "$logs/log"
+    [ -f "$logs/verdict" ] && grep -q '^\[PASS\]' "$logs/log" && return
+    name_failures "$logs/log"
+    return 1
 }
 
 # Fuzzing needs one core and the tests little more than one, so it goes on beside them. What goes on beside has a session

@@ -135,7 +135,7 @@ cs_result cs_keeping_open(cs_keeping *keeping, cs_error *err) {
 }
 
 void cs_keeping_close(cs_keeping *keeping) {
-    cs_ledger_close(keeping->ledger);
+    cs_ledger_close_or_remove(keeping->ledger);
     cs_key_free(keeping->key);
     keeping->ledger = NULL;
     keeping->key = NULL;

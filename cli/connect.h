@@ -59,6 +59,7 @@ void cs_connect_forget_tokens(void);
 
 /* Load the key and open the ledger, before anything is sent. Every failure is of class CS_UNCHECKED. */
 CS_MUST_CHECK cs_result cs_keeping_open(cs_keeping *keeping, cs_error *err);
+/* A ledger that was made by the opening, and into which nothing came, goes again. */
 void cs_keeping_close(cs_keeping *keeping);
 
 /* How the harness is to run something on one daemon. Borrows all three. */

@@ -81,7 +81,7 @@ cs_result cs_gate_attest_append(const char *path, cs_view lines, cs_gate_kept_ve
     result = cs_ledger_begin(ledger, err);
     if (result == CS_OK) result = append_lines(ledger, lines, &appended, err);
     if (result == CS_OK) result = cs_ledger_commit(ledger, err);
-    cs_ledger_close(ledger); /* what was not committed is undone */
+    cs_ledger_close_or_remove(ledger); /* what was not committed is undone */
     if (result == CS_OK) *kept = appended;
     return result;
 }

@@ -2,12 +2,14 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "harness/ledger_internal.h"
 #include "verify/ledger_row.h"
 
 struct cs_ledger {
     char *path;
+    cs_ledger_made made; /* not here any more once something is stored in it */
     cs_ledger_file file;
     sqlite3_stmt *last;   /* the id and the row_sha256 of the last row */
     sqlite3_stmt *insert; /* one row, all columns */
@@ -31,13 +33,8 @@ static cs_result prepare(cs_ledger *ledger, cs_error *err) {
     return rc == SQLITE_OK ? CS_OK : cs_ledger_file_fail(&ledger->file, rc, "prepare to write the ledger", err);
 }
 
-static cs_result open_at(cs_ledger *ledger, const char *path, int lock_wait_ms, cs_error *err) {
-    ledger->path = strdup(path);
-    ledger->hash = cs_sha256_new();
-    if (ledger->path == NULL || ledger->hash == NULL) {
-        return cs_fail(err, CS_CODE_NO_MEMORY, "not enough memory to open the ledger");
-    }
-    cs_result result = cs_ledger_make_file(path, err);
+static cs_result open_file(cs_ledger *ledger, const char *path, int lock_wait_ms, cs_error *err) {
+    cs_result result = cs_ledger_make_file(path, &ledger->made, err);
     if (result == CS_OK) result = cs_ledger_file_open(path, CS_LEDGER_WRITE, lock_wait_ms, &ledger->file, err);
     if (result != CS_OK) return result;
     /* SQLite falls back to reading by itself where the file may not be written. */
@@ -51,6 +48,18 @@ static cs_result open_at(cs_ledger *ledger, const char *path, int lock_wait_ms, 
     return result == CS_OK ? prepare(ledger, err) : result;
 }
 
+static cs_result open_at(cs_ledger *ledger, const char *path, int lock_wait_ms, cs_error *err) {
+    ledger->path = strdup(path);
+    ledger->hash = cs_sha256_new();
+    if (ledger->path == NULL || ledger->hash == NULL) {
+        return cs_fail(err, CS_CODE_NO_MEMORY, "not enough memory to open the ledger");
+    }
+    int folder = cs_ledger_hold_folder(path);
+    cs_result result = open_file(ledger, path, lock_wait_ms, err);
+    if (folder >= 0) (void)close(folder);
+    return result;
+}
+
 cs_result cs_ledger_open(const char *path, int lock_wait_ms, cs_ledger **out, cs_error *err) {
     *out = NULL;
     cs_ledger *ledger = calloc(1, sizeof *ledger);
@@ -58,7 +67,7 @@ cs_result cs_ledger_open(const char *path, int lock_wait_ms, cs_ledger **out, cs
     cs_result result = open_at(ledger, path, lock_wait_ms, err);
     if (result != CS_OK) {
         cs_error_where(err, "%s", path);
-        cs_ledger_close(ledger);
+        cs_ledger_close_or_remove(ledger);
         return result;
     }
     *out = ledger;
@@ -74,6 +83,16 @@ void cs_ledger_close(cs_ledger *ledger) {
     cs_sha256_free(ledger->hash);
     free(ledger->path);
     free(ledger);
+}
+
+void cs_ledger_close_or_remove(cs_ledger *ledger) {
+    if (ledger == NULL) return;
+    char *path = ledger->path;
+    const cs_ledger_made made = ledger->made;
+    ledger->path = NULL;
+    cs_ledger_close(ledger);
+    if (path != NULL) cs_ledger_remove_unused(path, &made);
+    free(path);
 }
 
 /* ---- appending ----------------------------------------------------------------------------------- */
@@ -190,6 +209,7 @@ cs_result cs_ledger_append(cs_ledger *ledger, const cs_ledger_row *row, int64_t 
     if (result == CS_OK) result = cs_ledger_row_check(&next, err);
     if (result == CS_OK) result = ledger->begun ? append_next(ledger, &next, err) : append_alone(ledger, &next, err);
     if (result == CS_OK) {
+        if (!ledger->begun) ledger->made.here = false;
         *id = next.id;
         return CS_OK;
     }
@@ -235,6 +255,7 @@ cs_result cs_ledger_commit(cs_ledger *ledger, cs_error *err) {
         return result;
     }
     ledger->begun = false;
+    ledger->made.here = false;
     return CS_OK;
 }
 

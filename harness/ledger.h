@@ -14,12 +14,15 @@
 
 typedef struct cs_ledger cs_ledger;
 
-/* Open, or create with mode 0600 where there is none; a ledger of an older version is brought to the newest in
- * one transaction, with every row and digest as it was. Gives *out. CS_CODE_LEDGER_MISSING (no such
- * folder), _FOREIGN, _VERSION (newer than this program), _SCHEMA, _CORRUPT, _LOCKED, _FULL, _WRITE;
- * each message says what to do. */
+/* Open, or create with mode 0600 where there is none (and remove that again on failure); a ledger of an older version is
+ * brought to the newest in one transaction, with every row and digest as it was. Gives *out. CS_CODE_LEDGER_MISSING (no
+ * such folder), _FOREIGN, _VERSION (newer than this program), _SCHEMA, _CORRUPT, _LOCKED, _FULL, _WRITE; each message
+ * says what to do. */
 CS_MUST_CHECK cs_result cs_ledger_open(const char *path, int lock_wait_ms, cs_ledger **out, cs_error *err);
 void cs_ledger_close(cs_ledger *ledger);
+/* Close, and remove the file again when this very ledger was created by its opening and nobody has stored anything in
+ * it: a command that fails leaves no empty ledger behind. */
+void cs_ledger_close_or_remove(cs_ledger *ledger);
 
 /* Append one row. Of `row`, the caller sets kind, added_unix_ms, daemon, code, detail, request,
  * response, envelope, link, describe_before, describe_after and record_sha256; id, previous_sha256 and

@@ -43,22 +43,25 @@ static cs_result fail_create(int number, const char *folder, cs_error *err) {
                    strerror(number));
 }
 
-static cs_result create_file(const char *path, cs_error *err) {
+static cs_result create_file(const char *path, cs_ledger_made *made, cs_error *err) {
     char folder[PATH_MAX];
     if (!cs_ledger_folder(path, folder, sizeof folder)) return fail_create(ENAMETOOLONG, "a folder", err);
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     /* EEXIST: another process made it just now, and both go on with the same file. */
     if (fd < 0) return errno == EEXIST ? CS_OK : fail_create(errno, folder, err);
+    struct stat info;
+    if (fstat(fd, &info) == 0) *made = (cs_ledger_made){.here = true, .device = info.st_dev, .inode = info.st_ino};
     /* Closing it costs no lock: nobody can have opened a file that this process has only just made. */
     (void)close(fd);
     cs_ledger_sync_folder(folder);
     return CS_OK;
 }
 
-cs_result cs_ledger_make_file(const char *path, cs_error *err) {
+cs_result cs_ledger_make_file(const char *path, cs_ledger_made *made, cs_error *err) {
     struct stat info;
+    *made = (cs_ledger_made){.here = false};
     if (path[0] == '\0') return cs_fail(err, CS_CODE_LEDGER_MISSING, "the path of the ledger is empty");
-    if (lstat(path, &info) != 0) return create_file(path, err);
+    if (lstat(path, &info) != 0) return create_file(path, made, err);
     /* SQLite takes a file that is shorter than its smallest page for an empty database, and would write over it. */
     if (S_ISREG(info.st_mode) && info.st_size > 0 && info.st_size < SMALLEST_DATABASE) {
         return cs_fail(

@@ -6,6 +6,7 @@
 #include "verify/schema.h"
 
 static const char magic[16] = "SQLite format 3";
+#define HEADER_BYTES 100
 
 /* ---- failures ------------------------------------------------------------------------------------ */
 
@@ -120,17 +121,59 @@ void cs_ledger_file_close(cs_ledger_file *file) {
     file->db = NULL;
 }
 
+static int handle_of(const cs_ledger_file *file, sqlite3_file **handle) {
+    *handle = NULL;
+    int rc = sqlite3_file_control(file->db, "main", SQLITE_FCNTL_FILE_POINTER, (void *)handle);
+    return rc == SQLITE_OK && (*handle == NULL || (*handle)->pMethods == NULL) ? SQLITE_CANTOPEN : rc;
+}
+
 cs_result cs_ledger_file_is_sqlite(const cs_ledger_file *file, bool *yes, cs_error *err) {
     *yes = false;
     sqlite3_file *handle = NULL;
-    int rc = sqlite3_file_control(file->db, "main", SQLITE_FCNTL_FILE_POINTER, (void *)&handle);
-    if (rc == SQLITE_OK && (handle == NULL || handle->pMethods == NULL)) rc = SQLITE_CANTOPEN;
+    int rc = handle_of(file, &handle);
     if (rc != SQLITE_OK) return cs_ledger_file_fail(file, rc, "read the file", err);
     char head[sizeof magic];
     rc = handle->pMethods->xRead(handle, head, (int)sizeof head, 0);
     if (rc != SQLITE_OK && rc != SQLITE_IOERR_SHORT_READ) return cs_ledger_file_fail(file, rc, "read the file", err);
     *yes = rc == SQLITE_OK && memcmp(head, magic, sizeof magic) == 0;
     return CS_OK;
+}
+
+static int64_t big_endian(const uint8_t *bytes, size_t len) {
+    int64_t value = 0;
+    for (size_t i = 0; i < len; i++)
+        value = value << 8 | bytes[i];
+    return value;
+}
+
+/* How long the file has to be: the number of pages that its header states, where that is up to date ("Database File
+ * Format", 1.3.7), or else its whole pages. */
+static int64_t whole_size(const uint8_t header[HEADER_BYTES], int64_t size) {
+    int64_t page = big_endian(header + 16, 2);
+    if (page == 1) page = 65536;
+    if (page < 512) return size; /* no database: SQLite itself says so */
+    int64_t pages = memcmp(header + 24, header + 92, 4) == 0 ? big_endian(header + 28, 4) : 0;
+    int64_t stated = pages * page;
+    int64_t rounded = (size + page - 1) / page * page;
+    return stated > rounded ? stated : rounded;
+}
+
+cs_result cs_ledger_file_is_whole(const cs_ledger_file *file, cs_error *err) {
+    sqlite3_file *handle = NULL;
+    sqlite3_int64 size = 0;
+    uint8_t header[HEADER_BYTES];
+    int rc = handle_of(file, &handle);
+    if (rc == SQLITE_OK) rc = handle->pMethods->xFileSize(handle, &size);
+    if (rc == SQLITE_OK) rc = handle->pMethods->xRead(handle, header, (int)sizeof header, 0);
+    if (rc == SQLITE_IOERR_SHORT_READ) return CS_OK; /* no header: SQLite itself says so */
+    if (rc != SQLITE_OK) return cs_ledger_file_fail(file, rc, "read the header of the file", err);
+    int64_t whole = whole_size(header, size);
+    if (whole <= size) return CS_OK;
+    return cs_fail(
+        err, CS_CODE_LEDGER_CORRUPT,
+        "the database file is cut short: it has %lld bytes and had at least %lld; restore it from a copy and "
+        "keep this one as evidence",
+        (long long)size, (long long)whole);
 }
 
 /* ---- statements ---------------------------------------------------------------------------------- */

@@ -32,6 +32,10 @@ void cs_ledger_file_close(cs_ledger_file *file);
  * the file beside SQLite would drop the locks that this process holds on it (POSIX). */
 CS_MUST_CHECK cs_result cs_ledger_file_is_sqlite(const cs_ledger_file *file, bool *yes, cs_error *err);
 
+/* CS_CODE_LEDGER_CORRUPT when the file is shorter than its header says, or ends within a page. Only for a file that nobody
+ * is writing, without a -wal or -journal file beside it. */
+CS_MUST_CHECK cs_result cs_ledger_file_is_whole(const cs_ledger_file *file, cs_error *err);
+
 /* Whether it is a ledger of this program: application id (CS_CODE_LEDGER_FOREIGN), version
  * (CS_CODE_LEDGER_VERSION), and exactly the schema of the version (CS_CODE_LEDGER_SCHEMA). *version is what the file
  * states, 0 when that was not read. */

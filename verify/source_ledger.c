@@ -111,7 +111,8 @@ static cs_result connect_first(cs_ledger_reader *reader, cs_error *err) {
     reader->immutable = take_stamp(reader);
     if (!reader->immutable) return reconnect(reader, err);
     reader->total = (uint64_t)reader->stamp.st_size;
-    cs_result result = begin_reading(reader, err);
+    cs_result result = cs_ledger_file_is_whole(&reader->file, err);
+    if (result == CS_OK) result = begin_reading(reader, err);
     return result != CS_OK && file_changed(reader) ? reconnect(reader, err) : result;
 }
 

@@ -1,6 +1,8 @@
 /* The ledger that keeps verdicts. */
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "tests/gate/attest_case.h"
@@ -79,6 +81,28 @@ Test(gate_attest_ledger, whether_a_ledger_can_be_written) {
     EXPECT_CODE(cs_gate_attest_ready(&a.gate.options, &a.how, &a.err), a.err, CS_UNCHECKED, CS_CODE_LEDGER_FOREIGN);
     EXPECT_CODE(attest_file(&a), a.err, CS_UNCHECKED, CS_CODE_LEDGER_FOREIGN);
     cr_expect_eq(a.done.kept.count, 0);
+    attest_end(&a);
+}
+
+/* Whether there was room for the tables or not even for those: none is left that was made for nothing. */
+Test(gate_attest_ledger, no_room_for_a_new_one) {
+    attest_case a;
+    attest_begin(&a);
+    gate_expect_passes(&a.gate, "good");
+    a.how.path = NULL;
+    struct rlimit before;
+    cr_assert_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+    (void)signal(SIGXFSZ, SIG_IGN);
+    static const rlim_t rooms[] = {0, 1000, 17000, 31000};
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
+        const struct rlimit small = {.rlim_cur = rooms[i], .rlim_max = before.rlim_max};
+        cr_assert_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+        EXPECT_CODE(attest_ledger(&a, "verdicts.db"), a.err, CS_UNCHECKED, CS_CODE_LEDGER_WRITE);
+        cr_assert_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+        cr_expect_eq(folder_count(a.folder), 1, "the key alone: %lu", (unsigned long)rooms[i]);
+    }
+    EXPECT_OK(attest_ledger(&a, "verdicts.db"), a.err);
+    cr_expect_eq(folder_count(a.folder), 2);
     attest_end(&a);
 }
 

@@ -307,10 +307,11 @@ Test(ledger_crash, no_room_on_the_disk) {
     unsigned seen[2] = {0};
     cr_expect_eq(walk(seen, 2), (uint64_t)last);
 
-    /* Not even a new ledger fits; once there is room, the empty file that is left becomes one. */
+    /* Not even a new ledger fits, and nothing is left of the attempt; once there is room, it is made. */
     (void)snprintf(path, sizeof path, "%s/second.db", folder);
     cr_expect_eq(cs_ledger_open(path, 1000, &second, &err), CS_UNCHECKED);
     cr_expect_eq(err.code, CS_CODE_LEDGER_FULL, "%s: %s", cs_code_name(err.code), err.message);
+    cr_expect_neq(access(path, F_OK), 0);
     unlink(filler);
     cr_expect_eq(cs_ledger_open(path, 1000, &second, &err), CS_OK, "%s: %s", cs_code_name(err.code), err.message);
     if (second != NULL) cr_expect_eq(append_token(second, 1, &err), 1);

@@ -4,6 +4,8 @@
 
 #include "gate/judge_internal.h"
 #include "gate/junit.h"
+#include "records/success.h"
+#include "records/text.h"
 
 /* The artifact of that path. NULL: none, or more than one, of which one would have to be believed. */
 static const Plimsoll__V1__Artifact *find_artifact(const cs_run_response *response, cs_view path, size_t *found) {
@@ -36,23 +38,27 @@ static bool is_brought(const cs_gate_question *q) {
 
 /* What is suspicious, but by itself no reason to refuse: the counts are of the cases and not of what sums them up. */
 static void add_suspicions(const cs_junit *junit, cs_gate_finding *out) {
-    if (junit->repeated > 0) cs_gate_also(out, "; %" PRIu64 " cases repeat the name of another", junit->repeated);
+    if (junit->repeated > 0)
+        cs_gate_also(out, "; %" PRIu64 " %s the name of another", junit->repeated,
+                     cs_plural(junit->repeated, "case repeats", "cases repeat"));
     if (junit->lies) cs_gate_also(out, "; the file says otherwise: %s", junit->lie);
 }
 
 /* The most telling first: a failed test, then one that was skipped, which is also one executed test fewer. */
 static void hold_counts(const cs_policy_tests *tests, const cs_junit *junit, cs_gate_finding *out) {
     if (junit->failed > tests->max_failed) {
-        cs_gate_refuse(out, CS_CODE_GATE_TESTS_FAILED, "%" PRIu64 " of %" PRIu64 " tests failed%s%s", junit->failed,
-                       junit->cases, junit->first_failed[0] != '\0' ? ", the first: " : "", junit->first_failed);
+        cs_gate_refuse(out, CS_CODE_GATE_TESTS_FAILED, "%" PRIu64 " of %" PRIu64 " %s failed%s%s", junit->failed,
+                       junit->cases, cs_plural(junit->cases, "test", "tests"),
+                       junit->first_failed[0] != '\0' ? ", the first: " : "", junit->first_failed);
     } else if (junit->skipped > tests->max_skipped) {
-        cs_gate_refuse(out, CS_CODE_GATE_TESTS_SKIPPED, "%" PRIu64 " of %" PRIu64 " tests were skipped", junit->skipped,
-                       junit->cases);
+        cs_gate_refuse(out, CS_CODE_GATE_TESTS_SKIPPED, "%" PRIu64 " of %" PRIu64 " %s skipped", junit->skipped,
+                       junit->cases, cs_plural(junit->cases, "test was", "tests were"));
     } else if (junit->executed < tests->min_executed) {
-        cs_gate_refuse(out, CS_CODE_GATE_TESTS_FEW, "%" PRIu64 " tests were executed", junit->executed);
+        cs_gate_refuse(out, CS_CODE_GATE_TESTS_FEW, "%" PRIu64 " %s executed", junit->executed,
+                       cs_plural(junit->executed, "test was", "tests were"));
     } else {
-        cs_gate_pass(out, "%" PRIu64 " tests were executed, %" PRIu64 " skipped, %" PRIu64 " failed", junit->executed,
-                     junit->skipped, junit->failed);
+        cs_gate_pass(out, "%" PRIu64 " %s executed, %" PRIu64 " skipped, %" PRIu64 " failed", junit->executed,
+                     cs_plural(junit->executed, "test was", "tests were"), junit->skipped, junit->failed);
     }
     add_suspicions(junit, out);
 }
@@ -73,7 +79,7 @@ cs_result cs_gate_hold_tests(const cs_gate_question *q, cs_gate_finding *out, cs
     }
     size_t found = 0;
     const Plimsoll__V1__Artifact *artifact = find_artifact(response, tests->artifact, &found);
-    bool explained = cs_gate_timed_out(response) || q->findings[CS_GATE_WORK].state == CS_GATE_REFUSED;
+    bool explained = cs_work_timed_out(response) || q->findings[CS_GATE_WORK].state == CS_GATE_REFUSED;
     if (found == 0 && explained) {
         cs_gate_leave(out, "the run ended before it gave the artifact");
         return CS_OK;

@@ -37,12 +37,12 @@ static size_t count_rules(const cs_tiers_report *report, bool silent_only) {
 
 void cs_say_cross_check(const cs_output *out, const char *label, const cs_tiers_report *report, cs_tier_depth depth) {
     size_t asked = count_rules(report, false);
-    cs_say(out, "%s%s: %zu rules asked, ", label, cs_depth_words[depth], asked);
+    cs_say(out, "%s%s: %zu %s asked, ", label, cs_depth_words[depth], asked, cs_plural(asked, "rule", "rules"));
     if (report->contradictions == 0)
         cs_say(out, "none contradicts");
     else
         cs_say(out, "%zu %s the claim '%s'", report->contradictions,
-               report->contradictions == 1 ? "contradicts" : "contradict", cs_tier_word(report->claim));
+               cs_plural(report->contradictions, "contradicts", "contradict"), cs_tier_word(report->claim));
     cs_say(out, ", %zu silent%s\n", count_rules(report, true), report->result == CS_UNCHECKED ? "; NOT complete" : "");
     cs_say_no_host_view(out, report, depth);
     if (report->contradictions > 0) cs_say_contradictions(out, report);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "records/text.h"
+
 /* More missing requests than this are counted, not listed. */
 #define MAX_MISSING_LISTED 100u
 
@@ -69,9 +71,12 @@ static uint64_t surplus_of(const cs_expectation *expectation) {
 static cs_result judge(const cs_expectation *expectation, cs_error *err) {
     uint64_t missing = missing_of(expectation);
     if (missing > 0)
-        return cs_fail(err, CS_CODE_EXPECT_MISSING,
-                       "%" PRIu64 " of %" PRIu64 " expected requests have no record; the first is %s", missing,
-                       cs_expect_total(expectation->requests), cs_expect_missing_at(expectation->requests, 0));
+        return cs_fail(err, CS_CODE_EXPECT_MISSING, "%" PRIu64 " of %" PRIu64 " expected %s no record; the first is %s",
+                       missing, cs_expect_total(expectation->requests),
+                       cs_expect_total(expectation->requests) == 1 ? "request has"
+                       : missing == 1                              ? "requests has"
+                                                                   : "requests have",
+                       cs_expect_missing_at(expectation->requests, 0));
     if (expectation->count > 0 && expectation->records != (uint64_t)expectation->count) {
         char expected[24];
         char found[24];
@@ -101,10 +106,13 @@ static void say_missing(const cs_expectation *expectation, const cs_output *out)
 static void say(const cs_expectation *expectation, bool verified, const char *sentence, const cs_output *out) {
     cs_say(out, "expected: ");
     if (expectation->requests != NULL)
-        cs_say(out, "%" PRIu64 " requests%s", cs_expect_total(expectation->requests),
+        cs_say(out, "%" PRIu64 " %s%s", cs_expect_total(expectation->requests),
+               cs_plural(cs_expect_total(expectation->requests), "request", "requests"),
                expectation->count > 0 ? " and " : "");
-    if (expectation->count > 0) cs_say(out, "%" PRId64 " records", expectation->count);
-    cs_say(out, "; found: %" PRIu64 " distinct records\n", expectation->records);
+    if (expectation->count > 0)
+        cs_say(out, "%" PRId64 " %s", expectation->count, cs_plural((uint64_t)expectation->count, "record", "records"));
+    cs_say(out, "; found: %" PRIu64 " distinct %s\n", expectation->records,
+           cs_plural(expectation->records, "record", "records"));
     if (verified) say_missing(expectation, out);
     cs_say(out, "  complete? %s\n", sentence);
 }

@@ -10,6 +10,7 @@
 #include "cli/trust.h"
 #include "harness/export.h"
 #include "harness/ledger.h"
+#include "records/text.h"
 
 /* The command line. */
 typedef struct export_command {
@@ -50,21 +51,24 @@ static void say_summary(const cs_output *out, const export_command *command, con
     char bundle[256];
     cs_escape_short(cs_view_of(command->bundle), bundle, sizeof bundle);
     bool same = !summary->resumed && summary->added == 0;
-    cs_say(out, "%s: %" PRIu64 " lines: %" PRIu64 " entries added, %" PRIu64 " were there already%s\n", bundle,
-           summary->lines, summary->added, summary->present, same ? "; nothing is new, and the file is as it was" : "");
+    cs_say(out, "%s: %" PRIu64 " %s: %" PRIu64 " %s added, %" PRIu64 " %s there already%s\n", bundle, summary->lines,
+           cs_plural(summary->lines, "line", "lines"), summary->added, cs_plural(summary->added, "entry", "entries"),
+           summary->present, cs_plural(summary->present, "was", "were"),
+           same ? "; nothing is new, and the file is as it was" : "");
     cs_say(out, "  links: %s\n",
            summary->original ? "those of the imported bundle, byte for byte" : "signed with our own key");
     cs_say(out, "  signatures: %s\n", verified ? "verified" : "not checked: name the signer's key with -p");
     if (summary->beyond > 0)
-        cs_say(out,
-               "  warning: %" PRIu64 " entries of the bundle are not in this ledger: they came from another ledger, or "
-               "this one has lost them\n",
-               summary->beyond);
+        cs_say(out, "  warning: %" PRIu64 " %s from another ledger, or this one has lost %s\n", summary->beyond,
+               cs_plural(summary->beyond, "entry of the bundle is not in this ledger: it came",
+                         "entries of the bundle are not in this ledger: they came"),
+               cs_plural(summary->beyond, "it", "them"));
     if (summary->left_out.findings > 0)
-        cs_say(out, "  left out: %" PRIu64 " unsigned findings, which no bundle holds\n", summary->left_out.findings);
+        cs_say(out, "  left out: %" PRIu64 " unsigned %s, which no bundle holds\n", summary->left_out.findings,
+               cs_plural(summary->left_out.findings, "finding", "findings"));
     if (summary->left_out.verdicts > 0)
-        cs_say(out, "  left out: %" PRIu64 " statements of verdicts, which no bundle holds; not checked here\n",
-               summary->left_out.verdicts);
+        cs_say(out, "  left out: %" PRIu64 " %s, which no bundle holds; not checked here\n", summary->left_out.verdicts,
+               cs_plural(summary->left_out.verdicts, "statement of a verdict", "statements of verdicts"));
     cs_say(out, "  head: %s (note it elsewhere; `countersign verify --expect-head` then shows what was cut off)\n",
            summary->head.hex);
 }

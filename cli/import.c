@@ -6,6 +6,7 @@
 #include "cli/options.h"
 #include "cli/trust.h"
 #include "harness/import.h"
+#include "records/text.h"
 
 /* The command line. */
 typedef struct import_command {
@@ -25,10 +26,15 @@ static void say_input(const cs_findings *findings, cs_result result, const cs_im
         cs_say(out, "%s: %s: nothing of it was added\n", findings->name, cs_result_word(result));
         return;
     }
-    cs_say(out, "%s: %s: %" PRIu64 " lines added, %" PRIu64 " were there already; %" PRIu64 " runs", findings->name,
-           cs_result_word(result), summary->added, summary->present, verified->runs);
-    if (verified->sessions > 0) cs_say(out, ", %" PRIu64 " sessions closed", verified->sessions);
-    if (verified->duplicates > 0) cs_say(out, ", %" PRIu64 " duplicates", verified->duplicates);
+    cs_say(out, "%s: %s: %" PRIu64 " %s added, %" PRIu64 " %s there already; %" PRIu64 " %s", findings->name,
+           cs_result_word(result), summary->added, cs_plural(summary->added, "line", "lines"), summary->present,
+           cs_plural(summary->present, "was", "were"), verified->runs, cs_plural(verified->runs, "run", "runs"));
+    if (verified->sessions > 0)
+        cs_say(out, ", %" PRIu64 " %s closed", verified->sessions,
+               cs_plural(verified->sessions, "session", "sessions"));
+    if (verified->duplicates > 0)
+        cs_say(out, ", %" PRIu64 " %s", verified->duplicates,
+               cs_plural(verified->duplicates, "duplicate", "duplicates"));
     cs_say(out, "%s\n", verified->linked ? ", links kept" : "");
 }
 
@@ -101,7 +107,7 @@ static cs_result import_command_run(cs_output *out, const import_command *comman
     if (result == CS_OK) cs_member_text(out, "ledger", command->ledger);
     if (result == CS_OK) result = cs_ledger_open(command->ledger, (int)command->lock_wait_s * 1000, &ledger, &out->err);
     if (result == CS_OK) result = import_all(out, command, &trust, ledger);
-    cs_ledger_close(ledger);
+    cs_ledger_close_or_remove(ledger);
     return result;
 }
 

@@ -1,11 +1,11 @@
 #include "cli/options.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "records/text.h"
 
 #define MAX_OPTIONS 24u
 #define FIRST_VALUE 256 /* getopt's value of the first option; above every letter */
@@ -89,13 +89,11 @@ static cs_result print_version(cs_output *out) {
 /* ---- values --------------------------------------------------------------------------------- */
 
 static cs_result read_number(const cs_option *option, const char *text, cs_error *err) {
-    char *end = NULL;
-    errno = 0;
-    long long value = strtoll(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || value < option->min || value > option->max)
+    uint64_t value = 0;
+    if (!cs_decimal_read(cs_view_of(text), (uint64_t)option->max, &value) || value < (uint64_t)option->min)
         return cs_fail(err, CS_CODE_USAGE, "--%s takes a whole number from %" PRId64 " to %" PRId64 ", not '%.40s'",
                        option->name, option->min, option->max, text);
-    *(int64_t *)option->target = value;
+    *(int64_t *)option->target = (int64_t)value;
     return CS_OK;
 }
 
@@ -175,8 +173,8 @@ static cs_result check_arguments(const cs_usage *usage, char *const *arguments, 
     if (count < usage->min_arguments)
         return cs_fail(err, CS_CODE_USAGE, "an argument is missing: %s", usage->arguments);
     if (count > usage->max_arguments)
-        return cs_fail(err, CS_CODE_USAGE, "there are %zu arguments where %zu are the most: %s", count,
-                       usage->max_arguments, usage->arguments);
+        return cs_fail(err, CS_CODE_USAGE, "there are %zu arguments where %zu %s the most: %s", count,
+                       usage->max_arguments, cs_plural(usage->max_arguments, "is", "are"), usage->arguments);
     if (names_standard_input_twice(arguments, count))
         return cs_fail(err, CS_CODE_USAGE, "standard input can be read once only");
     return CS_OK;

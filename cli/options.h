@@ -20,7 +20,7 @@ typedef enum cs_option_kind {
     CS_OPTION_FLAG,   /* bool */
     CS_OPTION_TEXT,   /* const char *, at most once */
     CS_OPTION_LIST,   /* cs_text_list */
-    CS_OPTION_NUMBER, /* int64_t, at most once, min..max */
+    CS_OPTION_NUMBER, /* int64_t, at most once, min..max, in decimal digits alone */
     CS_OPTION_CHOICE  /* int: the index of the word in `choices`, at most once */
 } cs_option_kind;
 
@@ -31,7 +31,7 @@ typedef struct cs_option {
     void *target;
     const char *value; /* what --help calls the value; NULL for a flag */
     const char *help;
-    int64_t min, max;           /* of a number */
+    int64_t min, max;           /* of a number; none is negative */
     const char *const *choices; /* NULL at the end. Of a text or list: words that completion offers, no more */
 } cs_option;
 

@@ -77,7 +77,9 @@ static void say_replay(const cs_output *out, const cs_replay_plan *plan, const c
         say_check(out, &report->checks[j]);
     if (plan->sessions > 0)
         cs_say(out, "sessions: %" PRIu64 ", each replayed whole in fresh sessions\n", plan->sessions);
-    if (plan->skipped_duplicates > 0) cs_say(out, "left out: %" PRIu64 " duplicates\n", plan->skipped_duplicates);
+    if (plan->skipped_duplicates > 0)
+        cs_say(out, "left out: %" PRIu64 " %s\n", plan->skipped_duplicates,
+               cs_plural(plan->skipped_duplicates, "duplicate", "duplicates"));
 }
 
 /* ---- as JSON -------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/report.h"
 #include "cli/request.h"
+#include "records/text.h"
 
 /* The command line, and what comes of it. */
 typedef struct session_command {
@@ -109,9 +110,9 @@ static cs_result close_session(cs_output *out, session_command *command, cs_resu
         out->has_entry = report.entry != 0;
         out->entry = (uint64_t)report.entry;
         (void)snprintf(out->err.message, sizeof out->err.message,
-                       "%" PRIu64 " calls passed every check; they and the close of their session are signed and in "
-                       "the ledger",
-                       command->passed);
+                       "%" PRIu64 " %s passed every check; %s session are signed and in the ledger", command->passed,
+                       cs_plural(command->passed, "call", "calls"),
+                       cs_plural(command->passed, "it and the close of its", "they and the close of their"));
         out->err.code = CS_CODE_OK;
     }
     tell_close(out, command, &report);

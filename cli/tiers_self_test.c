@@ -318,9 +318,11 @@ static cs_result verdict_of(const case_end *ends, cs_error *err) {
         return cs_fail(err, CS_CODE_NOTHING_TO_CHECK, "no provider works here: %.300s", ends[0].err.message);
     if (wrong > 0)
         return cs_fail(err, CS_CODE_TIER_SELF_TEST,
-                       "of %zu claims, %zu did not end as they must: an honest one stands, a false one is refuted",
-                       tried, wrong);
-    snprintf(err->message, sizeof err->message, "all %zu claims that could be tried here ended as they must", tried);
+                       "of %zu %s, %zu did not end as %s must: an honest one stands, a false one is refuted", tried,
+                       cs_plural(tried, "claim", "claims"), wrong, cs_plural(wrong, "it", "they"));
+    snprintf(err->message, sizeof err->message, "%s %zu %s must", cs_plural(tried, "the", "all"), tried,
+             cs_plural(tried, "claim that could be tried here ended as it",
+                       "claims that could be tried here ended as they"));
     return CS_OK;
 }
 

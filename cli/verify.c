@@ -6,6 +6,7 @@
 #include "cli/findings.h"
 #include "cli/options.h"
 #include "cli/trust.h"
+#include "records/text.h"
 #include "verify/verify.h"
 
 /* One input while it is verified. */
@@ -71,16 +72,26 @@ static bool has_head(cs_result result, const cs_verify_summary *summary) {
 
 static void print_summary(const checking *input, cs_result result, const cs_verify_summary *summary) {
     const cs_output *out = input->out;
-    cs_say(out, "%s: %s: %s of %" PRIu64 " entries, %" PRIu64 " runs verified", input->findings.name,
-           cs_result_word(result), summary->kind == CS_SOURCE_LEDGER ? "ledger" : "bundle", summary->entries,
-           summary->runs);
-    if (summary->unanswered > 0) cs_say(out, " (%" PRIu64 " of them unanswered session calls)", summary->unanswered);
-    if (summary->sessions > 0) cs_say(out, ", %" PRIu64 " sessions closed", summary->sessions);
-    if (summary->duplicates > 0) cs_say(out, ", %" PRIu64 " duplicates", summary->duplicates);
-    if (summary->findings > 0) cs_say(out, ", %" PRIu64 " unsigned findings", summary->findings);
+    cs_say(out, "%s: %s: %s of %" PRIu64 " %s, %" PRIu64 " %s verified", input->findings.name, cs_result_word(result),
+           summary->kind == CS_SOURCE_LEDGER ? "ledger" : "bundle", summary->entries,
+           cs_plural(summary->entries, "entry", "entries"), summary->runs, cs_plural(summary->runs, "run", "runs"));
+    if (summary->unanswered > 0)
+        cs_say(out, " (%" PRIu64 " of them %s)", summary->unanswered,
+               cs_plural(summary->unanswered, "an unanswered session call", "unanswered session calls"));
+    if (summary->sessions > 0)
+        cs_say(out, ", %" PRIu64 " %s closed", summary->sessions, cs_plural(summary->sessions, "session", "sessions"));
+    if (summary->duplicates > 0)
+        cs_say(out, ", %" PRIu64 " %s", summary->duplicates, cs_plural(summary->duplicates, "duplicate", "duplicates"));
+    if (summary->findings > 0)
+        cs_say(out, ", %" PRIu64 " unsigned %s", summary->findings,
+               cs_plural(summary->findings, "finding", "findings"));
     if (summary->verdicts > 0)
-        cs_say(out, ", %" PRIu64 " statements of verdicts, which count as no run", summary->verdicts);
-    cs_say(out, ", %" PRIu64 " failures, %" PRIu64 " warnings\n", summary->failures, summary->warnings);
+        cs_say(out, ", %" PRIu64 " %s as no run", summary->verdicts,
+               cs_plural(summary->verdicts, "statement of a verdict, which counts",
+                         "statements of verdicts, which count"));
+    cs_say(out, ", %" PRIu64 " %s, %" PRIu64 " %s\n", summary->failures,
+           cs_plural(summary->failures, "failure", "failures"), summary->warnings,
+           cs_plural(summary->warnings, "warning", "warnings"));
     cs_say(out, "  complete? %s\n", completeness(input, result, summary));
     if (has_head(result, summary))
         cs_say(out,
@@ -88,9 +99,10 @@ static void print_summary(const checking *input, cs_result result, const cs_veri
                summary->head.hex);
     const cs_uncovered *bare = &summary->uncovered;
     if (bare->trace_ids + bare->durations + bare->advice > 0)
-        cs_say(out,
-               "  covered by no digest: %" PRIu64 " trace ids, %" PRIu64 " durations, %" PRIu64 " advice findings\n",
-               bare->trace_ids, bare->durations, bare->advice);
+        cs_say(out, "  covered by no digest: %" PRIu64 " trace %s, %" PRIu64 " %s, %" PRIu64 " advice %s\n",
+               bare->trace_ids, cs_plural(bare->trace_ids, "id", "ids"), bare->durations,
+               cs_plural(bare->durations, "duration", "durations"), bare->advice,
+               cs_plural(bare->advice, "finding", "findings"));
 }
 
 static json_t *summary_json(checking *input, const char *path, cs_result result, const cs_verify_summary *s) {

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "records/text.h"
+
 #define SCAN_MS 15u
 #define TREE_EVERY 6u /* scans */
 #define ARGUMENTS_BYTES 8192u
@@ -100,9 +102,9 @@ uint16_t cs_host_loopback_port(const char *url) {
     bool has_port = *colon == ':';
     if (!is_loopback(host, (size_t)((has_port ? colon : end) - host))) return 0;
     if (!has_port) return https ? 443 : 80;
-    char *rest = NULL;
-    unsigned long port = strtoul(colon + 1, &rest, 10);
-    return rest == end && port > 0 && port <= UINT16_MAX ? (uint16_t)port : 0;
+    uint64_t port = 0;
+    cs_view digits = cs_view_bytes(colon + 1, (size_t)(end - colon - 1));
+    return cs_decimal_read(digits, UINT16_MAX, &port) ? (uint16_t)port : 0;
 }
 
 bool cs_host_find_daemon(const char *url, cs_host_daemon *out) {

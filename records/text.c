@@ -111,6 +111,22 @@ cs_view cs_decimal_view(const cs_decimal *decimal) {
     return cs_view_bytes(decimal->text + decimal->begin, sizeof decimal->text - decimal->begin);
 }
 
+bool cs_decimal_read(cs_view text, uint64_t max, uint64_t *out) {
+    uint64_t value = 0;
+    if (text.len == 0) return false;
+    for (size_t i = 0; i < text.len; i++) {
+        uint64_t digit = (uint64_t)text.ptr[i] - '0';
+        if (text.ptr[i] < '0' || digit > 9 || digit > max || value > (max - digit) / 10) return false;
+        value = value * 10 + digit;
+    }
+    *out = value;
+    return true;
+}
+
+const char *cs_plural(uint64_t count, const char *one, const char *several) {
+    return count == 1 ? one : several;
+}
+
 /* ---- bytes made safe to show ---------------------------------------------------------------------- */
 
 typedef struct range {
@@ -118,7 +134,10 @@ typedef struct range {
     uint32_t last;
 } range;
 
-/* Code points that steer a terminal, reorder what a person reads, or can't be seen. Sorted. */
+/* Code points that steer a terminal, reorder what a person reads, or can't be seen: controls, separators, and all that
+ * have the property Default_Ignorable_Code_Point (DerivedCoreProperties.txt of Unicode 14.0; tests/records/test_text.c
+ * has that list by itself). The variation selector that makes an emoji of a character is among them: what is shown here
+ * need not be pretty. Sorted. */
 static const range hidden[] = {
     {0x0000, 0x001F},   /* C0 controls */
     {0x007F, 0x009F},   /* DEL and C1 controls */
@@ -126,15 +145,19 @@ static const range hidden[] = {
     {0x034F, 0x034F},   /* combining grapheme joiner */
     {0x061C, 0x061C},   /* Arabic letter mark */
     {0x115F, 0x1160},   /* Hangul fillers */
-    {0x180E, 0x180E},   /* Mongolian vowel separator */
+    {0x17B4, 0x17B5},   /* Khmer inherent vowels */
+    {0x180B, 0x180F},   /* Mongolian variation selectors and vowel separator */
     {0x200B, 0x200F},   /* zero width, and directional marks */
     {0x2028, 0x202E},   /* line and paragraph separators, embeddings and overrides */
     {0x2060, 0x206F},   /* word joiner, invisible operators, isolates, deprecated format characters */
     {0x3164, 0x3164},   /* Hangul filler */
+    {0xFE00, 0xFE0F},   /* variation selectors */
     {0xFEFF, 0xFEFF},   /* byte order mark */
     {0xFFA0, 0xFFA0},   /* halfwidth Hangul filler */
-    {0xFFF9, 0xFFFB},   /* interlinear annotations */
-    {0xE0000, 0xE0FFF}, /* tags and variation selectors supplement */
+    {0xFFF0, 0xFFFB},   /* reserved for such characters, and interlinear annotations */
+    {0x1BCA0, 0x1BCA3}, /* shorthand format controls */
+    {0x1D173, 0x1D17A}, /* beams, ties, slurs and phrases of musical notation */
+    {0xE0000, 0xE0FFF}, /* tags, variation selectors supplement, and the rest of their plane */
 };
 
 static bool is_hidden(uint32_t point) {

@@ -28,6 +28,13 @@ cs_decimal cs_decimal_u64(uint64_t value);
 cs_decimal cs_decimal_i64(int64_t value);
 cs_view cs_decimal_view(const cs_decimal *decimal); /* borrows */
 
+/* The number that a text states: decimal digits alone, at least one, without a sign or a blank, and at most `max`. False
+ * otherwise; *out is then unchanged. */
+CS_MUST_CHECK bool cs_decimal_read(cs_view text, uint64_t max, uint64_t *out);
+
+/* The word behind a count: `one` behind 1, else `several`. */
+const char *cs_plural(uint64_t count, const char *one, const char *several);
+
 /* Standard padded base64 (RFC 4648 section 4), appended. False when the buffer is full. */
 CS_MUST_CHECK bool cs_base64_append(cs_buf *out, cs_view bytes);
 /* Canonical only: right length, padding, zero trailing bits. False otherwise or when out is full;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "records/text.h"
 #include "replay/trial.h"
 
 const char *cs_replay_verdict_word(cs_replay_verdict verdict) {
@@ -94,8 +95,8 @@ static cs_result without_result(const cs_replay_report *report, size_t rows, cs_
         }
     }
     if (reason == NULL) return cs_fail(err, CS_CODE_INTERNAL, "a replay without a result has no cell that says so");
-    (void)cs_fail(err, CS_CODE_REPLAY_INCOMPLETE, "%zu of %zu runs could not be replayed everywhere, for instance on ",
-                  rows, report->row_count);
+    (void)cs_fail(err, CS_CODE_REPLAY_INCOMPLETE, "%zu of %zu %s could not be replayed everywhere, for instance on ",
+                  rows, report->row_count, cs_plural(report->row_count, "run", "runs"));
     /* Both texts are escaped already; cs_fail would do it a second time. */
     cs_view url = cs_utf8_cut(cs_view_of(reason->url), 100);
     cs_view message = cs_utf8_cut(cs_view_of(reason->err.message), 250);
@@ -110,14 +111,15 @@ static cs_result judge_report(const cs_replay_report *report, cs_error *err) {
         rows[report->rows[i].verdict]++;
     if (rows[CS_REPLAY_DIFFERENT] > 0)
         return cs_fail(err, CS_CODE_REPLAY_DIFFERS,
-                       "%zu of %zu runs gave another result, the same each time on one daemon: the environment or the "
+                       "%zu of %zu %s gave another result, the same each time on one daemon: the environment or the "
                        "provider makes the difference",
-                       rows[CS_REPLAY_DIFFERENT], report->row_count);
+                       rows[CS_REPLAY_DIFFERENT], report->row_count, cs_plural(report->row_count, "run", "runs"));
     if (rows[CS_REPLAY_NONDETERMINISTIC] > 0)
         return cs_fail(err, CS_CODE_REPLAY_UNSTABLE,
-                       "%zu of %zu runs gave two different results on one and the same daemon: the work is not "
+                       "%zu of %zu %s gave two different results on one and the same daemon: the work is not "
                        "deterministic, and that says nothing about providers",
-                       rows[CS_REPLAY_NONDETERMINISTIC], report->row_count);
+                       rows[CS_REPLAY_NONDETERMINISTIC], report->row_count,
+                       cs_plural(report->row_count, "run", "runs"));
     if (rows[CS_REPLAY_NO_RESULT] > 0) return without_result(report, rows[CS_REPLAY_NO_RESULT], err);
     return CS_OK;
 }

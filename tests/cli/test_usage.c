@@ -112,6 +112,17 @@ static const wrong_line wrong[] = {
     {{"show"}, "argument is missing"},
     {{"show", "x", "0"}, "ENTRY"},
     {{"show", "x", "one"}, "ENTRY"},
+    {{"show", "x", " 1"}, "not ' 1'"},
+    {{"show", "x", "+1"}, "not '+1'"},
+    {{"show", "x", "1 "}, "not '1 '"},
+    {{"show", "x", ""}, "not ''"},
+    {{"show", "x", "9223372036854775808"}, "ENTRY"},
+    {{"run", "-d", "u", "-l", "l", "--timeout", "+12", "a.json"}, "'+12'"},
+    {{"run", "-d", "u", "-l", "l", "--timeout", " 12", "a.json"}, "' 12'"},
+    {{"run", "-d", "u", "-l", "l", "--timeout", "12 ", "a.json"}, "'12 '"},
+    {{"run", "-d", "u", "-l", "l", "--timeout", "", "a.json"}, "''"},
+    {{"run", "-d", "u", "-l", "l", "--timeout", "18446744073709551628", "a.json"}, "from 1 to 86400"},
+    {{"verify", "-p", "k.pub", "--expect-count", "9223372036854775808", "x"}, "from 1 to "},
     {{"codes", "x"}, "argument"},
 };
 

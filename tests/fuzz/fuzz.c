@@ -68,9 +68,13 @@ uint8_t fuzz_byte_of(const ProtobufCMessageDescriptor *type) {
 /* ---- what must hold ------------------------------------------------------------------------------- */
 
 static bool is_hidden(uint32_t point) {
-    return point < 0x20 || (point >= 0x7F && point < 0xA0) || point == 0x2028 || point == 0x2029 ||
-           (point >= 0x200B && point <= 0x200F) || (point >= 0x202A && point <= 0x202E) ||
-           (point >= 0x2060 && point <= 0x206F) || point == 0xFEFF || point == 0x061C;
+    return point < 0x20 || (point >= 0x7F && point < 0xA0) || point == 0x00AD || point == 0x034F || point == 0x061C ||
+           (point >= 0x115F && point <= 0x1160) || (point >= 0x17B4 && point <= 0x17B5) ||
+           (point >= 0x180B && point <= 0x180F) || (point >= 0x200B && point <= 0x200F) ||
+           (point >= 0x2028 && point <= 0x202E) || (point >= 0x2060 && point <= 0x206F) || point == 0x3164 ||
+           (point >= 0xFE00 && point <= 0xFE0F) || point == 0xFEFF || point == 0xFFA0 ||
+           (point >= 0xFFF0 && point <= 0xFFFB) || (point >= 0x1BCA0 && point <= 0x1BCA3) ||
+           (point >= 0x1D173 && point <= 0x1D17A) || (point >= 0xE0000 && point <= 0xE0FFF);
 }
 
 bool fuzz_printable(cs_view text, bool newlines) {

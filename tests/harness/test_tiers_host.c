@@ -95,7 +95,12 @@ Test(tiers_host, only_loopback_urls_have_a_port_here) {
     cr_expect_eq(cs_host_loopback_port("http://127.0.0.1.example:8746"), 0);
     cr_expect_eq(cs_host_loopback_port("http://localhost.example"), 0);
     cr_expect_eq(cs_host_loopback_port("http://127.0.0.1:"), 0);
+    cr_expect_eq(cs_host_loopback_port("http://127.0.0.1:65535"), 65535);
     cr_expect_eq(cs_host_loopback_port("http://127.0.0.1:65536"), 0);
+    cr_expect_eq(cs_host_loopback_port("http://127.0.0.1:0"), 0);
+    cr_expect_eq(cs_host_loopback_port("http://127.0.0.1: 8746"), 0);
+    cr_expect_eq(cs_host_loopback_port("http://127.0.0.1:+8746"), 0);
+    cr_expect_eq(cs_host_loopback_port("http://127.0.0.1:8746x"), 0);
     cr_expect_eq(cs_host_loopback_port("ftp://127.0.0.1:8746"), 0);
 }
 

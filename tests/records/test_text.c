@@ -1,4 +1,5 @@
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "records/text.h"
@@ -67,9 +68,14 @@ Test(records_text, decimal) {
     const struct {
         uint64_t value;
         const char *text;
-    } numbers[] = {{0, "0"},         {9, "9"},         {10, "10"},
-                   {99, "99"},       {100, "100"},     {4294967296, "4294967296"},
-                   {UINT64_MAX, "18446744073709551615"}, {10000000000000000000u, "10000000000000000000"}};
+    } numbers[] = {{0, "0"},
+                   {9, "9"},
+                   {10, "10"},
+                   {99, "99"},
+                   {100, "100"},
+                   {4294967296, "4294967296"},
+                   {UINT64_MAX, "18446744073709551615"},
+                   {10000000000000000000u, "10000000000000000000"}};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         cs_decimal decimal = cs_decimal_u64(numbers[i].value);
         cr_assert(cs_view_is(cs_decimal_view(&decimal), numbers[i].text), "%s", numbers[i].text);
@@ -77,12 +83,63 @@ Test(records_text, decimal) {
     const struct {
         int64_t value;
         const char *text;
-    } signed_numbers[] = {{0, "0"}, {7, "7"}, {-1, "-1"}, {-10, "-10"}, {INT64_MAX, "9223372036854775807"},
+    } signed_numbers[] = {{0, "0"},
+                          {7, "7"},
+                          {-1, "-1"},
+                          {-10, "-10"},
+                          {INT64_MAX, "9223372036854775807"},
                           {INT64_MIN, "-9223372036854775808"}};
     for (size_t i = 0; i < sizeof signed_numbers / sizeof signed_numbers[0]; i++) {
         cs_decimal decimal = cs_decimal_i64(signed_numbers[i].value);
         cr_assert(cs_view_is(cs_decimal_view(&decimal), signed_numbers[i].text), "%s", signed_numbers[i].text);
     }
+}
+
+Test(records_text, a_decimal_is_read_exactly) {
+    static const struct {
+        const char *text;
+        uint64_t max, value;
+        bool good;
+    } rows[] = {{"0", 0, 0, true},
+                {"1", 0, 7, false},
+                {"10", 10, 10, true},
+                {"11", 10, 7, false},
+                {"9", 9, 9, true},
+                {"10", 9, 7, false},
+                {"007", 9, 7, true},
+                {"9223372036854775807", INT64_MAX, INT64_MAX, true},
+                {"9223372036854775808", INT64_MAX, 7, false},
+                {"18446744073709551615", UINT64_MAX, UINT64_MAX, true},
+                {"18446744073709551616", UINT64_MAX, 7, false},
+                {"18446744073709551625", UINT64_MAX, 7, false},
+                {"99999999999999999999999", UINT64_MAX, 7, false},
+                {"", UINT64_MAX, 7, false},
+                {" 1", UINT64_MAX, 7, false},
+                {"1 ", UINT64_MAX, 7, false},
+                {"+1", UINT64_MAX, 7, false},
+                {"-1", UINT64_MAX, 7, false},
+                {"1\n", UINT64_MAX, 7, false},
+                {"0x1", UINT64_MAX, 7, false},
+                {"1/", UINT64_MAX, 7, false},
+                {"1:", UINT64_MAX, 7, false},
+                {"\xd9\xa1", UINT64_MAX, 7, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        uint64_t value = 7;
+        cr_expect_eq(cs_decimal_read(cs_view_of(rows[i].text), rows[i].max, &value), rows[i].good, "'%s'",
+                     rows[i].text);
+        cr_expect_eq(value, rows[i].value, "'%s'", rows[i].text);
+    }
+    uint64_t value = 7;
+    cr_expect_not(cs_decimal_read(cs_view_bytes("1\0", 2), UINT64_MAX, &value));
+    cr_expect(cs_decimal_read(cs_view_bytes("12", 1), UINT64_MAX, &value));
+    cr_expect_eq(value, 1);
+}
+
+Test(records_text, the_word_behind_a_count) {
+    cr_expect_str_eq(cs_plural(1, "entry", "entries"), "entry");
+    cr_expect_str_eq(cs_plural(0, "entry", "entries"), "entries");
+    cr_expect_str_eq(cs_plural(2, "entry", "entries"), "entries");
+    cr_expect_str_eq(cs_plural(UINT64_C(4294967297), "entry", "entries"), "entries");
 }
 
 Test(records_text, hexadecimal) {
@@ -121,30 +178,34 @@ static const escape_case escape_cases[] = {
     ESCAPE("\x7f", "\\x7f"),
     ESCAPE("\xc2\x9b"
            "31m",
-           "\\u{009b}31m"),                   /* C1: the eight-bit escape sequence */
-    ESCAPE("\xc2\xa0", "\xc2\xa0"),           /* no-break space is no control */
-    ESCAPE("\xc2\xad", "\\u{00ad}"),          /* soft hyphen */
-    ESCAPE("\xd8\x9c", "\\u{061c}"),          /* Arabic letter mark */
-    ESCAPE("\xe2\x80\x8a", "\xe2\x80\x8a"),   /* hair space stays */
-    ESCAPE("\xe2\x80\x8b", "\\u{200b}"),      /* zero width space */
-    ESCAPE("\xe2\x80\x8d", "\\u{200d}"),      /* zero width joiner */
-    ESCAPE("\xe2\x80\x8e", "\\u{200e}"),      /* left-to-right mark */
-    ESCAPE("\xe2\x80\x8f", "\\u{200f}"),      /* right-to-left mark */
-    ESCAPE("\xe2\x80\x90", "\xe2\x80\x90"),   /* hyphen stays */
-    ESCAPE("\xe2\x80\xa7", "\xe2\x80\xa7"),   /* hyphenation point stays */
-    ESCAPE("\xe2\x80\xa8", "\\u{2028}"),      /* line separator */
-    ESCAPE("\xe2\x80\xa9", "\\u{2029}"),      /* paragraph separator */
-    ESCAPE("\xe2\x80\xaa", "\\u{202a}"),      /* embedding */
-    ESCAPE("\xe2\x80\xae", "\\u{202e}"),      /* override */
-    ESCAPE("\xe2\x80\xaf", "\xe2\x80\xaf"),   /* narrow no-break space stays */
-    ESCAPE("\xe2\x81\xa0", "\\u{2060}"),      /* word joiner */
-    ESCAPE("\xe2\x81\xa6", "\\u{2066}"),      /* isolate */
-    ESCAPE("\xe2\x81\xa9", "\\u{2069}"),      /* pop isolate */
-    ESCAPE("\xef\xbb\xbf", "\\u{feff}"),      /* byte order mark */
-    ESCAPE("\xef\xbf\xb9", "\\u{fff9}"),      /* interlinear annotation anchor */
-    ESCAPE("\xef\xbf\xbb", "\\u{fffb}"),      /* interlinear annotation terminator */
-    ESCAPE("\xef\xbf\xbd", "\xef\xbf\xbd"),   /* replacement character stays */
-    ESCAPE("\xf3\xa0\x80\x80", "\\u{e0000}"), /* tags */
+           "\\u{009b}31m"),                                      /* C1: the eight-bit escape sequence */
+    ESCAPE("\xc2\xa0", "\xc2\xa0"),                              /* no-break space is no control */
+    ESCAPE("\xc2\xad", "\\u{00ad}"),                             /* soft hyphen */
+    ESCAPE("\xd8\x9c", "\\u{061c}"),                             /* Arabic letter mark */
+    ESCAPE("\xe2\x80\x8a", "\xe2\x80\x8a"),                      /* hair space stays */
+    ESCAPE("\xe2\x80\x8b", "\\u{200b}"),                         /* zero width space */
+    ESCAPE("\xe2\x80\x8d", "\\u{200d}"),                         /* zero width joiner */
+    ESCAPE("\xe2\x80\x8e", "\\u{200e}"),                         /* left-to-right mark */
+    ESCAPE("\xe2\x80\x8f", "\\u{200f}"),                         /* right-to-left mark */
+    ESCAPE("\xe2\x80\x90", "\xe2\x80\x90"),                      /* hyphen stays */
+    ESCAPE("\xe2\x80\xa7", "\xe2\x80\xa7"),                      /* hyphenation point stays */
+    ESCAPE("\xe2\x80\xa8", "\\u{2028}"),                         /* line separator */
+    ESCAPE("\xe2\x80\xa9", "\\u{2029}"),                         /* paragraph separator */
+    ESCAPE("\xe2\x80\xaa", "\\u{202a}"),                         /* embedding */
+    ESCAPE("\xe2\x80\xae", "\\u{202e}"),                         /* override */
+    ESCAPE("\xe2\x80\xaf", "\xe2\x80\xaf"),                      /* narrow no-break space stays */
+    ESCAPE("\xe2\x81\xa0", "\\u{2060}"),                         /* word joiner */
+    ESCAPE("\xe2\x81\xa6", "\\u{2066}"),                         /* isolate */
+    ESCAPE("\xe2\x81\xa9", "\\u{2069}"),                         /* pop isolate */
+    ESCAPE("\xef\xbb\xbf", "\\u{feff}"),                         /* byte order mark */
+    ESCAPE("\xef\xbf\xb9", "\\u{fff9}"),                         /* interlinear annotation anchor */
+    ESCAPE("\xef\xbf\xbb", "\\u{fffb}"),                         /* interlinear annotation terminator */
+    ESCAPE("\xe1\x9e\xb4", "\\u{17b4}"),                         /* Khmer inherent vowel */
+    ESCAPE("\xe1\xa0\x8b", "\\u{180b}"),                         /* Mongolian variation selector */
+    ESCAPE("\xe2\x9c\x94\xef\xb8\x8f", "\xe2\x9c\x94\\u{fe0f}"), /* a check mark made an emoji */
+    ESCAPE("\xf0\x9d\x85\xb3", "\\u{1d173}"),                    /* musical beam */
+    ESCAPE("\xef\xbf\xbd", "\xef\xbf\xbd"),                      /* replacement character stays */
+    ESCAPE("\xf3\xa0\x80\x80", "\\u{e0000}"),                    /* tags */
     ESCAPE("\xf3\xa0\x81\xbf", "\\u{e007f}"),
     ESCAPE("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"),
     ESCAPE("\xff\xfe", "\\xff\\xfe"),          /* no UTF-8 at all */
@@ -164,6 +225,43 @@ Test(records_text, escape_table) {
         cs_escape_short(bytes, small, sizeof small);
         cr_assert_str_eq(small, escape_cases[i].shown, "case %zu", i);
         cs_buf_free(&out);
+    }
+}
+
+/* Default_Ignorable_Code_Point in DerivedCoreProperties.txt of Unicode 14.0, and with them what steers a terminal. */
+static const struct {
+    uint32_t first;
+    uint32_t last;
+} hidden[] = {
+    {0x00, 0x1F},       {0x7F, 0x9F},       {0xAD, 0xAD},       {0x034F, 0x034F}, {0x061C, 0x061C}, {0x115F, 0x1160},
+    {0x17B4, 0x17B5},   {0x180B, 0x180F},   {0x200B, 0x200F},   {0x2028, 0x2029}, {0x202A, 0x202E}, {0x2060, 0x206F},
+    {0x3164, 0x3164},   {0xFE00, 0xFE0F},   {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0}, {0xFFF0, 0xFFF8}, {0xFFF9, 0xFFFB},
+    {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF},
+};
+
+static size_t utf8_of(uint32_t point, uint8_t out[4]) {
+    size_t len = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+    for (size_t i = len; i-- > 1; point >>= 6)
+        out[i] = (uint8_t)(0x80u | (point & 0x3Fu));
+    static const uint8_t leads[] = {0, 0x00, 0xC0, 0xE0, 0xF0};
+    out[0] = (uint8_t)(leads[len] | point);
+    return len;
+}
+
+/* Every character that there is: what is hidden is written out, and everything else but the backslash stays. */
+Test(records_text, what_can_not_be_seen_is_written_out) {
+    for (uint32_t point = 0; point <= 0x10FFFF; point++) {
+        if (point == '\\' || (point >= 0xD800 && point <= 0xDFFF)) continue;
+        uint8_t bytes[4];
+        cs_view character = cs_view_bytes(bytes, utf8_of(point, bytes));
+        char expected[16] = "";
+        memcpy(expected, bytes, character.len);
+        for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++)
+            if (point >= hidden[i].first && point <= hidden[i].last)
+                snprintf(expected, sizeof expected, point < 0x80 ? "\\x%02x" : "\\u{%04x}", (unsigned)point);
+        char shown[16];
+        cs_escape_short(character, shown, sizeof shown);
+        cr_assert_str_eq(shown, expected, "U+%04X: %s", (unsigned)point, shown);
     }
 }
 

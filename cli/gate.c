@@ -92,6 +92,7 @@ static void add_members(gate_command *command, const cs_gate_report *report) {
     cs_member(out, "policy",
               json_pack("{s:o, s:s, s:s?}", "file", cs_json_of_text(cs_view_of(command->given.policy)), "sha256",
                         input->policy.digest.hex, "commit", commit));
+    cs_member(out, "repository", cs_gate_out_repository(report));
     cs_member(out, "rev", commit_json(&input->rev));
     cs_member(out, "base", commit_json(&input->base));
     cs_member(out, "warnings", warnings_json(input));
@@ -100,9 +101,25 @@ static void add_members(gate_command *command, const cs_gate_report *report) {
     cs_member_number(out, "findings_left_out", command->findings.left_out);
 }
 
+static cs_gate_subject subject_of(const gate_command *command) {
+    const cs_gate_input *input = &command->input;
+    const cs_repo *repo = input->repo;
+    return (cs_gate_subject){
+        .work_tree = repo != NULL ? cs_repo_folder(repo) : NULL,
+        .git_folder = repo != NULL ? cs_repo_git_folder(repo) : NULL,
+        .rev = {.asked = command->given.rev, .commit = input->rev.commit},
+        .base = {.asked = command->given.base, .commit = input->base.commit},
+        .policy_file = command->given.policy,
+        .policy_from = {.asked = command->given.policy_from, .commit = input->policy_commit},
+        .in_work_tree = input->policy_path[0] != '\0',
+        .policy_sha256 = input->policy.digest.hex,
+    };
+}
+
 /* Files are written whatever the outcome, so that none of an earlier run is taken for this one's. */
 static cs_result report(gate_command *command, cs_result result) {
     cs_gate_report all = {.verdict = &command->verdict,
+                          .about = subject_of(command),
                           .version = CS_VERSION,
                           .policy_path = command->input.policy_path,
                           .proofs = command->proofs,

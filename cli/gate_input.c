@@ -155,12 +155,12 @@ cs_result cs_gate_input_open(const cs_gate_input_options *options, cs_gate_input
     if (result == CS_OK) result = read_commit(out, "rev", options->rev, &out->rev, err);
     if (result == CS_OK) result = read_commit(out, "base", options->base, &out->base, err);
     if (result != CS_OK) return result;
-    if (out->policy.needs_base && strcmp(out->base.commit, out->rev.commit) == 0)
+    /* A policy that compares with the base is refused by the rule that does. */
+    if (!out->policy.needs_base && out->base.repo != NULL && strcmp(out->base.commit, out->rev.commit) == 0)
         warn(out,
              "the base is the very commit that is judged, so that nothing can differ from it: name the commit before "
              "the patch with --base");
-    bool same = out->policy_commit[0] != '\0' && strcmp(out->policy_commit, out->rev.commit) == 0;
-    if (same && strcmp(out->policy_commit, out->base.commit) != 0)
+    if (out->policy_commit[0] != '\0' && strcmp(out->policy_commit, out->rev.commit) == 0)
         warn(out, "the policy was read from the very commit that is judged, which may have changed it: name its base "
                   "with --policy-from");
     return CS_OK;

@@ -124,18 +124,24 @@ typedef struct cs_gate_options {
 CS_MUST_CHECK cs_result cs_gate_judge(const cs_gate_options *options, cs_gate_verdict *verdict);
 void cs_gate_verdict_free(cs_gate_verdict *verdict);
 
+#define CS_GATE_OF_SOURCES SIZE_MAX
+
 /* For each passed rule: the smallest change of the input that refuses it, made in memory on copies of the records that
  * counted, and judged again by the same functions. */
 typedef struct cs_gate_proof {
-    size_t section;
+    size_t section; /* CS_GATE_OF_SOURCES: of the inputs' verification; `rule` then says nothing */
     cs_gate_rule rule;
     bool refuses;              /* after the change the rule is refused, by `code` */
     cs_code code;
     char change[CS_GATE_TEXT]; /* in words: "one byte of src/main.js in the run is another" */
 } cs_gate_proof;
 
+/* The word of its rule; "sources" of none. */
+const char *cs_gate_proof_word(const cs_gate_proof *proof);
+
 /* Explain (prove false: `refuses` stays false and says nothing) or prove every passed rule of a verdict, with the same
  * options; some by several changes. A requirement without a record that counts has none to show it on, and is left out.
+ * Each input that is a file and holds the first record that counts for a requirement is verified once more with no key.
  * *proofs is for free(), also when it fails. CS_FAILED (CS_CODE_INTERNAL) when a change did not refuse its rule, or none
  * is known for it; CS_CODE_NO_MEMORY also when the records that count are too large to be copied (64 MiB together). */
 CS_MUST_CHECK cs_result cs_gate_prove(const cs_gate_options *options, const cs_gate_verdict *verdict, bool prove,

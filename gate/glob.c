@@ -193,3 +193,21 @@ bool cs_glob_matches(cs_view pattern, cs_view path) {
     uint64_t steps = 0;
     return cs_glob_matches_counted(pattern, path, &steps);
 }
+
+/* The segments of both are held against one another until one of the two ends. `**` takes what is left of the folder,
+ * and leaves the rest of the pattern, if any, to what is below it. */
+bool cs_glob_may_match_below(cs_view pattern, cs_view folder) {
+    uint64_t steps = 0;
+    size_t p = 0;
+    if (folder.len == 0 || cs_glob_fault(pattern) != NULL) return false;
+    for (size_t t = 0; t <= folder.len;) {
+        if (p > pattern.len) return false;
+        cs_view name = segment_at(folder, t);
+        cs_view segment = segment_at(pattern, p);
+        if (cs_view_is(segment, "**")) return true;
+        if (!segment_matches(segment, name, &steps)) return false;
+        p += segment.len + 1;
+        t += name.len + 1;
+    }
+    return p <= pattern.len;
+}

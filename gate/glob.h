@@ -23,7 +23,10 @@ const char *cs_glob_fault(cs_view pattern);
  * nothing. */
 bool cs_glob_matches(cs_view pattern, cs_view path);
 
-/* The same, and adds to *steps how often a byte of the path was held against a byte of the pattern. */
+/* Could it match some path below `folder`? Never wrongly no: a set that holds no byte is taken for one that holds some. */
+bool cs_glob_may_match_below(cs_view pattern, cs_view folder);
+
+/* As cs_glob_matches, and adds to *steps how often a byte of the path was held against a byte of the pattern. */
 bool cs_glob_matches_counted(cs_view pattern, cs_view path, uint64_t *steps);
 
 #endif

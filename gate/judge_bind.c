@@ -88,6 +88,24 @@ static bool patterns_match(const cs_gate_question *q, const cs_policy_bind *bind
     return true;
 }
 
+#define NAMED 3u
+
+/* What no pattern is about came with the run all the same, and could be anything. */
+static void add_unbound(const cs_gate_question *q, cs_gate_files files, size_t unbound, cs_gate_finding *out) {
+    if (unbound == 0) return;
+    cs_gate_also(out, "; %zu file%s of the run match%s no pattern of bind and %s bound to nothing:", unbound,
+                 unbound == 1 ? "" : "s", unbound == 1 ? "es" : "", unbound == 1 ? "is" : "are");
+    size_t named = 0;
+    for (size_t i = 0; named < NAMED && i < files.count; i++) {
+        char shown[44];
+        cs_view path = cs_bytes_view(&files.items[i]->path);
+        if (is_bound(q->requirement, path)) continue;
+        cs_escape_short(path, shown, sizeof shown);
+        cs_gate_also(out, "%s %s", named++ == 0 ? "" : ",", shown);
+    }
+    if (unbound > named) cs_gate_also(out, ", and %zu more", unbound - named);
+}
+
 cs_result cs_gate_hold_bind(const cs_gate_question *q, cs_gate_finding *out, cs_error *err) {
     if (q->requirement->bind_count == 0) return CS_OK;
     if (q->commit->tree == NULL) return cs_fail(err, CS_CODE_INTERNAL, "files are to be bound to no commit");
@@ -106,8 +124,10 @@ cs_result cs_gate_hold_bind(const cs_gate_question *q, cs_gate_finding *out, cs_
     }
     for (size_t i = 0; i < q->requirement->bind_count; i++)
         if (!patterns_match(q, &q->requirement->binds[i], files, out)) return CS_OK;
-    cs_gate_pass(out, "%zu of %zu files of the run are those of the commit %.12s, byte for byte", bound, files.count,
+    cs_gate_pass(out, "%zu of %zu %s of the commit %.12s, byte for byte", bound, files.count,
+                 cs_plural(files.count, "file of the run is that", "files of the run are those"),
                  q->commit->tree->commit);
+    add_unbound(q, files, files.count - bound, out);
     return CS_OK;
 }
 
@@ -172,7 +192,8 @@ cs_result cs_gate_hold_complete(const cs_gate_question *q, cs_gate_finding *out,
     if (q->scope->count == 0)
         cs_gate_leave(out, "the commit %.12s has no file that matches", q->commit->tree->commit);
     else
-        cs_gate_pass(out, "all %zu files of the commit %.12s that match were in the run", q->scope->count,
-                     q->commit->tree->commit);
+        cs_gate_pass(out, "%s %zu %s of the commit %.12s that %s in the run", cs_plural(q->scope->count, "the", "all"),
+                     q->scope->count, cs_plural(q->scope->count, "file", "files"), q->commit->tree->commit,
+                     cs_plural(q->scope->count, "matches was", "match were"));
     return CS_OK;
 }

@@ -27,16 +27,19 @@ void cs_gate_judge_count(const cs_policy_requirement *requirement, const cs_gate
     /* A policy that was made by hand may say none; a verdict is never empty all the same. */
     uint64_t wanted = requirement->min_records > 0 ? requirement->min_records : 1;
     if (tally->count >= wanted) {
-        cs_gate_pass(out, "%zu of %" PRIu64 " records count", tally->count, tally->selected);
+        cs_gate_pass(out, "%zu of %" PRIu64 " %s", tally->count, tally->selected,
+                     cs_plural(tally->selected, "record counts", "records count"));
     } else if (tally->count == 0 && tally->near.set) {
         cs_gate_leave(out, "no record fulfils every condition");
         return;
     } else {
-        cs_gate_refuse(out, CS_CODE_GATE_COUNT, "only %zu of %" PRIu64 " records count", tally->count, tally->selected);
+        cs_gate_refuse(out, CS_CODE_GATE_COUNT, "only %zu of %" PRIu64 " %s", tally->count, tally->selected,
+                       cs_plural(tally->selected, "record counts", "records count"));
         add_nearest(tally, out);
     }
     if (tally->duplicates > 0)
-        cs_gate_also(out, "; the same record stands there %" PRIu64 " times more, and counts once", tally->duplicates);
+        cs_gate_also(out, "; the same record stands there %" PRIu64 " %s more, and counts once", tally->duplicates,
+                     cs_plural(tally->duplicates, "time", "times"));
 }
 
 static uint64_t fewest_executed(const cs_gate_tally *tally) {
@@ -57,13 +60,26 @@ void cs_gate_judge_of_base(const cs_policy_requirement *requirement, const cs_ga
     } else {
         uint64_t executed = fewest_executed(tally);
         if (executed >= tally->base_executed)
-            cs_gate_pass(out, "%" PRIu64 " tests were executed, and %" PRIu64 " at the base (entry %" PRIu64 ")",
-                         executed, tally->base_executed, tally->base.entry);
+            cs_gate_pass(out, "%" PRIu64 " %s executed, and %" PRIu64 " at the base (entry %" PRIu64 ")", executed,
+                         cs_plural(executed, "test was", "tests were"), tally->base_executed, tally->base.entry);
         else
             cs_gate_refuse(out, CS_CODE_GATE_TESTS_FEWER,
-                           "%" PRIu64 " tests were executed, and %" PRIu64 " at the base (entry %" PRIu64 ")", executed,
-                           tally->base_executed, tally->base.entry);
+                           "%" PRIu64 " %s executed, and %" PRIu64 " at the base (entry %" PRIu64 ")", executed,
+                           cs_plural(executed, "test was", "tests were"), tally->base_executed, tally->base.entry);
     }
+}
+
+bool cs_gate_is_same_commit(const cs_tree *rev, const cs_tree *base) {
+    return rev != NULL && base != NULL && strcmp(rev->commit, base->commit) == 0;
+}
+
+static void judge_of_base(const cs_gate_setting *setting, const cs_policy_requirement *requirement,
+                          const cs_gate_tally *tally, cs_gate_finding *out) {
+    if (requirement->tests.present && requirement->tests.not_fewer_than_base &&
+        cs_gate_is_same_commit(setting->rev.tree, setting->base.tree))
+        cs_gate_refuse(out, CS_CODE_GATE_TESTS_FEWER, CS_GATE_NOTHING_COMPARED);
+    else
+        cs_gate_judge_of_base(requirement, tally, out);
 }
 
 /* What is not known may be the same. */
@@ -104,7 +120,7 @@ static void judge_selected(const cs_gate_tally *tally, cs_gate_finding *out) {
     if (tally->selected == 0)
         cs_gate_refuse(out, CS_CODE_GATE_NOTHING, "no record is one of those");
     else
-        cs_gate_pass(out, "%" PRIu64 " distinct records", tally->selected);
+        cs_gate_pass(out, "%" PRIu64 " distinct %s", tally->selected, cs_plural(tally->selected, "record", "records"));
 }
 
 /* Without any record, what is known to be asked is known to be undecided. */
@@ -171,7 +187,7 @@ void cs_gate_conclude(const cs_gate_options *options, const cs_gate_setting *set
     out->counted = tally->count;
     judge_selected(tally, &out->findings[CS_GATE_SELECTED]);
     take_conditions(options, tally, out);
-    cs_gate_judge_of_base(requirement, tally, &out->findings[CS_GATE_TESTS_OF_BASE]);
+    judge_of_base(setting, requirement, tally, &out->findings[CS_GATE_TESTS_OF_BASE]);
     if (tally->selected == 0)
         cs_gate_leave(&out->findings[CS_GATE_COUNT], "there is no record to count");
     else

@@ -91,7 +91,6 @@ cs_result cs_gate_hold_tests(const cs_gate_question *question, cs_gate_finding *
 
 /* Is it a call of a session that comes after another, which may have left anything there? */
 bool cs_gate_follows_a_call(const cs_run_record *record);
-bool cs_gate_timed_out(const cs_run_response *response);
 bool cs_gate_lost_artifacts(const cs_run_response *response); /* artifacts were cut or left out */
 bool cs_gate_list_has(const cs_policy_list *list, cs_view text);
 bool cs_gate_list_matches(const cs_policy_list *patterns, cs_view path);
@@ -230,6 +229,10 @@ void cs_gate_judge_of_base(const cs_policy_requirement *requirement, const cs_ga
 CS_MUST_CHECK bool cs_gate_judge_results(const cs_policy_requirement *requirement, const cs_gate_tally *tally,
                                          cs_gate_finding *reproduced, cs_gate_finding *same);
 void cs_gate_judge_cross_check(const cs_gate_tally *tally, const cs_gate_evidence *evidence, cs_gate_finding *out);
+/* A commit that is compared with itself passes whatever it holds, so that what compares with the base is refused. */
+#define CS_GATE_NOTHING_COMPARED                                                                                       \
+    "nothing was compared: the base is the very commit that is judged; name the commit before the patch as the base"
+bool cs_gate_is_same_commit(const cs_tree *rev, const cs_tree *base);
 /* What comes of the policy as a whole. */
 void cs_gate_judge_protect(const cs_policy *policy, const cs_tree *rev, const cs_tree *base, cs_gate_finding *out);
 void cs_gate_conclude_policy(const cs_gate_setting *setting, cs_gate_section *out);

@@ -147,9 +147,11 @@ static cs_result hold_age(const cs_gate_question *q, cs_gate_finding *out, cs_er
                        "the run ended in the future, by %" PRId64 " ms, of which %" PRId64 " are allowed for clocks",
                        age_ms == INT64_MIN ? INT64_MAX : -age_ms, skew_ms);
     else if (age_ms > max_ms)
-        cs_gate_refuse(out, CS_CODE_GATE_AGE, "the run ended %" PRId64 " seconds ago", age_ms / 1000);
+        cs_gate_refuse(out, CS_CODE_GATE_AGE, "the run ended %" PRId64 " %s ago", age_ms / 1000,
+                       age_ms / 1000 == 1 ? "second" : "seconds");
     else
-        cs_gate_pass(out, "the run ended %" PRId64 " seconds ago", age_ms < 0 ? 0 : age_ms / 1000);
+        cs_gate_pass(out, "the run ended %" PRId64 " %s ago", age_ms < 0 ? 0 : age_ms / 1000,
+                     age_ms / 1000 == 1 ? "second" : "seconds");
     return CS_OK;
 }
 

@@ -5,6 +5,7 @@
 
 #include "gate/judge_internal.h"
 #include "records/digest.h"
+#include "records/text.h"
 
 /* ---- what the same work is -------------------------------------------------------------------------------- */
 
@@ -123,7 +124,8 @@ static void judge(const counted *c, bool too_few, cs_gate_finding *reproduced, c
     else
         cs_gate_pass(same, "no two results of the same work differ");
     if (c->enough)
-        cs_gate_pass(reproduced, "the same result on %" PRIu64 " providers in %" PRIu64 " runs", c->providers, c->runs);
+        cs_gate_pass(reproduced, "the same result on %" PRIu64 " %s in %" PRIu64 " %s", c->providers,
+                     cs_plural(c->providers, "provider", "providers"), c->runs, cs_plural(c->runs, "run", "runs"));
     else if (c->differs)
         cs_gate_leave(reproduced, "results differ");
     else if (too_few)
@@ -131,8 +133,9 @@ static void judge(const counted *c, bool too_few, cs_gate_finding *reproduced, c
     else
         cs_gate_refuse(reproduced, CS_CODE_GATE_NOT_REPRODUCED,
                        "no work has the same result on so many providers in so many runs; the nearest has %" PRIu64
-                       " providers and %" PRIu64 " runs",
-                       c->providers, c->runs);
+                       " %s and %" PRIu64 " %s",
+                       c->providers, cs_plural(c->providers, "provider", "providers"), c->runs,
+                       cs_plural(c->runs, "run", "runs"));
 }
 
 bool cs_gate_judge_results(const cs_policy_requirement *requirement, const cs_gate_tally *tally,

@@ -148,8 +148,10 @@ static void want_selected(const cs_policy_requirement *requirement, cs_gate_find
 
 static void want_reproduced(const cs_policy_requirement *requirement, cs_gate_finding *out) {
     (void)snprintf(out->wanted, sizeof out->wanted,
-                   "one work with the same result on at least %" PRIu64 " providers in at least %" PRIu64 " runs",
-                   requirement->reproduced_providers, requirement->reproduced_runs);
+                   "one work with the same result on at least %" PRIu64 " %s in at least %" PRIu64 " %s",
+                   requirement->reproduced_providers,
+                   cs_plural(requirement->reproduced_providers, "provider", "providers"), requirement->reproduced_runs,
+                   cs_plural(requirement->reproduced_runs, "run", "runs"));
 }
 
 void cs_gate_want(const cs_policy_requirement *requirement, cs_gate_finding *out) {

@@ -14,8 +14,28 @@
 #define CS_GATE_OUT_MAX_BYTES ((size_t)16 << 20)
 #define CS_GATE_OUT_MAX_ANNOTATIONS 10u /* as many as GitHub shows of one step */
 
+/* A revision as it was asked for, and the id of the commit that it led to. NULL or empty: none, or it was not read. */
+typedef struct cs_gate_revision {
+    const char *asked;
+    const char *commit;
+} cs_gate_revision;
+
+/* What was judged, and by what. A repository above the folder that was named is found without a word, so that it is
+ * named here. NULL or empty: none. */
+typedef struct cs_gate_subject {
+    const char *work_tree;  /* absolute; of a bare repository empty */
+    const char *git_folder; /* absolute */
+    cs_gate_revision rev;
+    cs_gate_revision base;
+    const char *policy_file; /* as it was named */
+    cs_gate_revision policy_from;
+    bool in_work_tree; /* the policy was read from the work tree */
+    const char *policy_sha256;
+} cs_gate_subject;
+
 typedef struct cs_gate_report {
     const cs_gate_verdict *verdict;
+    cs_gate_subject about;
     const char *version;     /* of countersign */
     const char *policy_path; /* of the policy in the repository; empty: it is not in it, or not known */
     const cs_gate_proof *proofs; /* may be NULL */
@@ -26,6 +46,8 @@ typedef struct cs_gate_report {
 CS_MUST_CHECK bool cs_gate_out_text(const cs_gate_report *report, cs_buf *out);
 /* The members "sections", "records", "refusals" and "proofs" of the command's document. Gives an object. */
 json_t *cs_gate_out_json(const cs_gate_report *report);
+/* The member "repository". */
+json_t *cs_gate_out_repository(const cs_gate_report *report);
 /* A test suite for each requirement, a test case for each rule. What is undecided is an error. */
 CS_MUST_CHECK bool cs_gate_out_junit(const cs_gate_report *report, cs_buf *out);
 CS_MUST_CHECK bool cs_gate_out_sarif(const cs_gate_report *report, cs_buf *out);        /* 2.1.0 */

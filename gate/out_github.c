@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "gate/out_internal.h"
+#include "records/text.h"
 
 #define SENTENCE 1024u
 
@@ -53,11 +54,22 @@ static bool add_table(cs_buf *out, const cs_gate_item *item) {
            cs_buf_text(out, "\n\n| rule | state | found | wanted | where |\n| --- | --- | --- | --- | --- |\n");
 }
 
+static bool add_about(const cs_gate_report *report, cs_buf *out) {
+    CS_AUTO_BUF text = CS_BUF_INIT(CS_GATE_OUT_MAX_BYTES);
+    for (size_t row = 0; row < CS_GATE_ABOUT_ROWS; row++)
+        if (!cs_buf_printf(out, "- %s: ", cs_gate_about_labels[row]) || !cs_gate_about_row(report, row, &text) ||
+            !add_code(out, (const char *)text.ptr) || !cs_buf_byte(out, '\n'))
+            return false;
+    return cs_buf_byte(out, '\n');
+}
+
 bool cs_gate_out_markdown(const cs_gate_report *report, cs_buf *out) {
     cs_gate_counts counts = cs_gate_out_count(report);
-    if (!cs_buf_printf(out, "## countersign gate: %s\n\n%zu rules, %zu refused, %zu undecided; %" PRIu64 " records\n",
-                       cs_gate_verdict_word(report->verdict), counts.rules, counts.refused, counts.undecided,
-                       report->verdict->records))
+    if (!cs_buf_printf(out, "## countersign gate: %s\n\n", cs_gate_verdict_word(report->verdict)) ||
+        !add_about(report, out) ||
+        !cs_buf_printf(out, "%zu %s, %zu refused, %zu undecided; %" PRIu64 " %s\n", counts.rules,
+                       cs_plural(counts.rules, "rule", "rules"), counts.refused, counts.undecided,
+                       report->verdict->records, cs_plural(report->verdict->records, "record", "records")))
         return false;
     cs_gate_item item;
     size_t section = 0;
@@ -125,6 +137,6 @@ bool cs_gate_out_annotations(const cs_gate_report *report, cs_buf *out) {
         if (!add_annotation(out, &item)) return false;
         shown++;
     }
-    return shown == count ||
-           cs_buf_printf(out, "::error title=countersign gate::and %zu more rules refuse\n", count - shown);
+    return shown == count || cs_buf_printf(out, "::error title=countersign gate::and %zu more %s\n", count - shown,
+                                           cs_plural(count - shown, "rule refuses", "rules refuse"));
 }

@@ -45,6 +45,11 @@ CS_MUST_CHECK bool cs_gate_item_fingerprint(const cs_gate_item *item, cs_digest 
  * taken alone, as U+FFFD. */
 size_t cs_gate_out_character(cs_view text, uint32_t *number);
 
+/* What the verdict is about, in as many lines. The text is as it came, for the form to escape, and ends with a NUL. */
+#define CS_GATE_ABOUT_ROWS 4u
+extern const char *const cs_gate_about_labels[CS_GATE_ABOUT_ROWS];
+CS_MUST_CHECK bool cs_gate_about_row(const cs_gate_report *report, size_t row, cs_buf *out);
+
 /* JSON of a text: escaped where it is not UTF-8 or holds a NUL. NULL without memory. */
 json_t *cs_gate_out_json_text(const char *text);
 /* A document with a newline behind it; takes it. */

@@ -64,9 +64,11 @@ static json_t *sections_json(const cs_gate_verdict *verdict) {
 }
 
 static json_t *proof_json(const cs_gate_report *report, const cs_gate_proof *proof) {
-    if (proof->section >= report->verdict->count) return NULL;
-    return json_pack("{s:s?, s:s, s:s, s:o, s:o}", "requirement", name_of(&report->verdict->sections[proof->section]),
-                     "rule", cs_gate_rule_word(proof->rule), "code", cs_code_name(proof->code), "change",
+    bool of_sources = proof->section == CS_GATE_OF_SOURCES;
+    if (!of_sources && proof->section >= report->verdict->count) return NULL;
+    return json_pack("{s:s?, s:s, s:s, s:o, s:o}", "requirement",
+                     of_sources ? NULL : name_of(&report->verdict->sections[proof->section]), "rule",
+                     cs_gate_proof_word(proof), "code", cs_code_name(proof->code), "change",
                      cs_gate_out_json_text(proof->change), "refuses",
                      report->proved ? json_boolean(proof->refuses) : json_null());
 }

@@ -67,7 +67,7 @@ static void one_of(explaining *e, const char *rule, const cs_policy_list *list, 
 }
 
 static void number(explaining *e, const char *before, uint64_t count, const char *one, const char *several) {
-    SAY(e, "%s%" PRIu64 " %s", before, count, count == 1 ? one : several);
+    SAY(e, "%s%" PRIu64 " %s", before, count, cs_plural(count, one, several));
 }
 
 /* ---- the policy as a whole ---------------------------------------------------------------------- */
@@ -116,6 +116,7 @@ static void explain_policy(explaining *e, const cs_policy *policy) {
     begin(e, "protect");
     SAY(e, "the same in the base and the revision, neither changed, added nor removed: every path that matches ");
     quote_all(e, &policy->protect);
+    SAY(e, "; and every submodule in which such a path could be");
     end(e);
 }
 
@@ -133,6 +134,7 @@ static void explain_selected(explaining *e, const cs_policy_requirement *r) {
     if (r->step.ptr != NULL) {
         SAY(e, " with one step, which is exactly ");
         quote(e, r->step);
+        SAY(e, " and no call of the same session before it"); /* which could do more than a step */
     }
     SAY(e, "%s", r->providers.count > 0 ? ", of these providers alone: " : ", of all providers");
     quote_all(e, &r->providers);
@@ -174,6 +176,16 @@ static void explain_work(explaining *e, const cs_policy_requirement *r) {
     line(e, "truncation", "no output and no artifact was cut");
 }
 
+/* Only what surely leaves nothing out: of other patterns the sentence is true, though it may be about no file. */
+static bool binds_all(const cs_policy_requirement *r) {
+    for (size_t i = 0; i < r->bind_count; i++) {
+        const cs_policy_list *paths = &r->binds[i].paths;
+        for (size_t k = 0; k < paths->count; k++)
+            if (cs_view_is(paths->items[k], "**") || cs_view_is(paths->items[k], "**/*")) return true;
+    }
+    return false;
+}
+
 static void explain_binds(explaining *e, const cs_policy_requirement *r) {
     bool complete = false;
     if (r->bind_count == 0) line(e, "bind", "not asked: the files of the run may be any");
@@ -184,6 +196,10 @@ static void explain_binds(explaining *e, const cs_policy_requirement *r) {
         SAY(e, "; each pattern matches one");
         end(e);
     }
+    if (r->bind_count > 0 && !binds_all(r))
+        line(e, "bind",
+             "a file of the run that matches no pattern is bound to nothing: it need not be the revision's, and may "
+             "be any");
     for (size_t i = 0; i < r->bind_count; i++) {
         if (!r->binds[i].complete) continue;
         complete = true;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "gate/prove_internal.h"
 #include "records/text.h"
@@ -189,6 +190,59 @@ static cs_result try_protect(proving *p, size_t section, bool *made, cs_error *e
     return CS_OK;
 }
 
+/* ---- the trusted keys ----------------------------------------------------------------------------------------- */
+
+const char *cs_gate_proof_word(const cs_gate_proof *proof) {
+    return proof->section == CS_GATE_OF_SOURCES ? "sources" : cs_gate_rule_word(proof->rule);
+}
+
+/* A source without a record that counts may hold nothing that is signed. */
+static bool holds_witness(const cs_gate_evidence *evidence, size_t source) {
+    for (size_t i = 0; i < evidence->tally_count; i++) {
+        const cs_gate_tally *tally = &evidence->tallies[i];
+        if (tally->count > 0 && tally->witness.set && tally->witness.source == source) return true;
+    }
+    return false;
+}
+
+/* Pipes and standard input give their bytes once. */
+static bool can_be_read_again(const char *path) {
+    struct stat info;
+    return strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+static cs_result verify_without_keys(const char *path, cs_code code, bool *refuses, cs_error *err) {
+    static const cs_trust nobody = {.count = 0};
+    const cs_verify_options options = {.trust = &nobody, .pass_over_verdicts = true};
+    cs_source *source = NULL;
+    cs_verify_summary summary;
+    cs_error own = CS_ERROR_INIT;
+    cs_result result = cs_source_open(path, &source, err);
+    if (result != CS_OK) return result;
+    result = cs_verify_source(source, &options, &summary, &own);
+    cs_source_close(source);
+    *refuses = result == CS_FAILED && own.code == code;
+    if (result == CS_UNCHECKED) *err = own;
+    return result == CS_UNCHECKED ? result : CS_OK;
+}
+
+static cs_result prove_sources(proving *p, cs_error *err) {
+    static const cs_gate_change change = {.code = CS_CODE_ENVELOPE_KEY_UNKNOWN};
+    cs_result result = CS_OK;
+    for (size_t i = 0; result == CS_OK && p->verdict->sources == CS_OK && i < p->options->source_count; i++) {
+        const char *path = p->options->sources[i];
+        if (!holds_witness(p->verdict->evidence, i) || !can_be_read_again(path)) continue;
+        char text[CS_GATE_TEXT] = "";
+        bool refuses = false;
+        cs_gate_trial trial = {.text = text};
+        cs_gate_shown shown = cs_gate_show(cs_view_of(path));
+        (void)cs_gate_change_says(&trial, "%s is verified once more, with none of the policy's keys", shown.text);
+        if (p->prove) result = verify_without_keys(path, change.code, &refuses, err);
+        if (result == CS_OK) result = add_proof(p, CS_GATE_OF_SOURCES, &change, text, refuses, err);
+    }
+    return result;
+}
+
 /* ---- all of them ---------------------------------------------------------------------------------------------- */
 
 static cs_result not_shown(const cs_gate_section *section, cs_gate_rule rule, cs_error *err) {
@@ -232,9 +286,10 @@ static cs_result prove_section(proving *p, size_t index, cs_error *err) {
 
 static cs_result say_weak(const proving *p, cs_error *err) {
     const cs_gate_proof *proof = &p->proofs[p->weak - 1];
-    const cs_policy_requirement *requirement = p->verdict->sections[proof->section].requirement;
+    const cs_policy_requirement *requirement =
+        proof->section < p->verdict->count ? p->verdict->sections[proof->section].requirement : NULL;
     (void)cs_fail(err, CS_CODE_INTERNAL, "%s: %s: %s, and this was not refused as %s",
-                  requirement != NULL ? requirement->name : "policy", cs_gate_rule_word(proof->rule), proof->change,
+                  requirement != NULL ? requirement->name : "policy", cs_gate_proof_word(proof), proof->change,
                   cs_code_name(proof->code));
     return CS_FAILED;
 }
@@ -250,6 +305,7 @@ cs_result cs_gate_prove_with(const cs_gate_options *options, const cs_gate_setti
     cs_result result = CS_OK;
     for (size_t i = 0; result == CS_OK && i < verdict->count; i++)
         result = prove_section(&p, i, err);
+    if (result == CS_OK) result = prove_sources(&p, err);
     if (result == CS_OK && p.weak > 0) result = say_weak(&p, err);
     *proofs = p.proofs; /* also when one is weak, so that it can be shown which */
     *count = p.count;

@@ -39,6 +39,10 @@ cs_gate_changed cs_gate_change_tests_failed(cs_gate_trial *trial);
 cs_gate_changed cs_gate_change_tests_missing(cs_gate_trial *trial);
 cs_gate_changed cs_gate_change_tests_brought(cs_gate_trial *trial);
 
+/* An empty file of the run more. */
+cs_gate_changed cs_gate_change_adds_file(cs_gate_trial *trial, cs_view path);
+cs_gate_changed cs_gate_change_file_added(cs_gate_trial *trial);
+
 /* Say what is changed; always CS_GATE_CHANGED. */
 cs_gate_changed cs_gate_change_says(cs_gate_trial *trial, const char *fmt, ...) CS_PRINTF(2, 3);
 

@@ -251,6 +251,7 @@ const cs_gate_change cs_gate_record_changes[] = {
     {CS_GATE_TRUNCATION, CS_CODE_GATE_TRUNCATED, change_artifacts},
     {CS_GATE_BIND, CS_CODE_GATE_BIND, change_file},
     {CS_GATE_BIND, CS_CODE_GATE_BIND, change_call},
+    {CS_GATE_BIND, CS_CODE_GATE_BIND, cs_gate_change_file_added},
     {CS_GATE_COMPLETE, CS_CODE_GATE_INCOMPLETE, change_files},
     {CS_GATE_TESTS, CS_CODE_GATE_TESTS_MISSING, cs_gate_change_tests_missing},
     {CS_GATE_TESTS, CS_CODE_GATE_TESTS_MISSING, cs_gate_change_tests_brought},

@@ -74,16 +74,7 @@ cs_gate_changed cs_gate_change_tests_missing(cs_gate_trial *t) {
 }
 
 cs_gate_changed cs_gate_change_tests_brought(cs_gate_trial *t) {
-    if (t->request->payload_case != PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_PROJECT) return CS_GATE_NO_CHANGE;
-    Plimsoll__V1__ProjectRun *project = t->request->project;
-    Plimsoll__V1__ProjectFile **files =
-        realloc(project->files, (project->n_files + 1) * sizeof(Plimsoll__V1__ProjectFile *));
-    if (files == NULL) return CS_GATE_NO_MEMORY;
-    project->files = files;
-    Plimsoll__V1__ProjectFile *file = calloc(1, sizeof *file);
-    if (file == NULL) return CS_GATE_NO_MEMORY;
-    plimsoll__v1__project_file__init(file);
-    project->files[project->n_files++] = file;
-    if (!cs_bytes_set(&file->path, t->requirement->tests.artifact)) return CS_GATE_NO_MEMORY;
+    cs_gate_changed changed = cs_gate_change_adds_file(t, t->requirement->tests.artifact);
+    if (changed != CS_GATE_CHANGED) return changed;
     return cs_gate_change_says(t, "the run brought a file of the artifact's path");
 }

@@ -121,6 +121,10 @@ const char *cs_repo_folder(const cs_repo *repo) {
     return git_repository_workdir(repo->git);
 }
 
+const char *cs_repo_git_folder(const cs_repo *repo) {
+    return git_repository_path(repo->git);
+}
+
 void cs_repo_close(cs_repo *repo) {
     if (repo == NULL) return;
     git_odb_free(repo->objects);

@@ -38,6 +38,9 @@ void cs_repo_close(cs_repo *repo);
 /* The folder of its work tree, with a final slash; NULL: it has none (bare). Borrows. */
 const char *cs_repo_folder(const cs_repo *repo);
 
+/* The folder of the repository itself (.git, or a bare one), with a final slash. Borrows. */
+const char *cs_repo_git_folder(const cs_repo *repo);
+
 /* All files of one commit, sorted by path (bytes). End with cs_tree_free before the repository is closed. */
 typedef struct cs_tree {
     cs_repo *repo;

@@ -11,8 +11,16 @@ static cs_gate_section sections[2];
 static cs_gate_verdict verdict = {.result = CS_FAILED, .sections = sections, .count = 2, .refusals = 1};
 static const cs_gate_proof proof = {
     .section = 0, .rule = CS_GATE_AGE, .code = CS_CODE_GATE_AGE, .change = "the run is older"};
-static const cs_gate_report report = {
-    .verdict = &verdict, .version = "0.1.0", .policy_path = "policy.json", .proofs = &proof, .proof_count = 1};
+static const cs_gate_report report = {.verdict = &verdict,
+                                      .about = {.work_tree = "/a/",
+                                                .git_folder = "/a/.git/",
+                                                .rev = {"main", "11"},
+                                                .policy_sha256 = "22",
+                                                .policy_file = "p"},
+                                      .version = "0.1.0",
+                                      .policy_path = "policy.json",
+                                      .proofs = &proof,
+                                      .proof_count = 1};
 
 static void make_verdict(void) {
     sections[0].requirement = &requirement;

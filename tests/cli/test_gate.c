@@ -52,7 +52,6 @@ Test(gate_command, a_good_patch_passes_and_every_rule_is_proved) {
     EXPECT_HAS(s.c.end.out, "requirement tests: 2 of 3 records count\n");
     EXPECT_HAS(s.c.end.out, "  bind            passed       5 of 5 files of the run are those of the commit ");
     EXPECT_HAS(s.c.end.out, "  bind            gate-bind: one byte of src/answer.sh in the run is another\n");
-    EXPECT_HAS(s.c.end.out,
-               "gate: passed: 1 requirements, 3 distinct records; of 17 rules 0 refused and 0 undecided\n");
+    EXPECT_HAS(s.c.end.out, "gate: passed: 1 requirement, 3 distinct records; of 17 rules 0 refused and 0 undecided\n");
     gate_scene_end(&s);
 }

@@ -134,6 +134,53 @@ static void expect_records(gate_scene *s) {
     cr_assert_eq(access(forge_text("%s/records.jsonl", s->repo), R_OK), 0);
 }
 
+/* ---- the request ---------------------------------------------------------------------------------------------- */
+
+/* The program with these words; what it says is one line, with this in it, and nothing is printed. */
+static void expect_no_request(gate_scene *s, const char *const words[], const char *says) {
+    const char *argv[MAX_WORDS + 3] = {"/usr/bin/python3", path_of("examples/ci/request.py")};
+    for (size_t i = 0; words[i] != NULL; i++) {
+        cr_assert_lt(i, MAX_WORDS);
+        argv[2 + i] = words[i];
+    }
+    int status = run_there(s, argv);
+    cr_expect_eq(status, 2, "%d: %s", status, s->c.end.err);
+    EXPECT_HAS(s->c.end.err, says);
+    const char *end = strchr(s->c.end.err, '\n');
+    cr_expect(strncmp(s->c.end.err, "request.py: ", 12) == 0 && end != NULL && end[1] == '\0', "%s", s->c.end.err);
+    cr_expect_str_eq(s->c.end.out, "");
+}
+
+Test(gate_ci, what_is_no_request_is_told_in_one_line) {
+    gate_scene s;
+    char other[41];
+    char id[64];
+    gate_scene_begin(&s);
+    const char *good[] = {"/usr/bin/python3", path_of("examples/ci/request.py"), s.rev, "true", "a.xml", "src", NULL};
+    cr_expect_eq(run_there(&s, good), 0, "%s", s.c.end.err);
+    EXPECT_HAS(s.c.end.out, "{\"project\": {\"files\": [{\"path\": \"src/answer.sh\", ");
+    cr_expect_str_eq(s.c.end.err, "");
+    expect_no_request(&s, ARGS(s.rev, "true", "a.xml"), "usage: request.py REV STEP ARTIFACT PATH...");
+    expect_no_request(&s, ARGS("no-such\x1b", "true", "a.xml", "src"),
+                      "there is no commit 'no-such\\x1b' here: fatal: ");
+    expect_no_request(&s, ARGS("--all", "true", "a.xml", "src"), "there is no commit '--all' here: ");
+    expect_no_request(&s, ARGS(s.rev, "true", "a.xml", "src", "no-such"), "has no file at or below 'no-such'");
+    expect_no_request(&s, ARGS(s.rev, "tr\xff", "a.xml", "src"), "is no UTF-8 text");
+    GATE_COMMIT(&s, s.rev, other, {"src/answer.sh", "answer=\xff\n"});
+    expect_no_request(&s, ARGS(other, "true", "a.xml", "src"), "b'src/answer.sh' is no UTF-8 text");
+    /* An object that is not there. */
+    repository_ask(s.repo, id, "rev-parse", forge_text("%s:src/answer.sh", other));
+    cr_assert_eq(unlink(forge_text("%s/.git/objects/%.2s/%s", s.repo, id, id + 2)), 0);
+    expect_no_request(&s, ARGS(other, "true", "a.xml", "src"), "b'src/answer.sh' can't be read: ");
+    const char *nothing[] = {"PATH=/nonexistent", NULL};
+    s.c.how.env = nothing;
+    expect_no_request(&s, ARGS(s.rev, "true", "a.xml", "src"), "git can't be run: ");
+    const char *elsewhere[] = {"GIT_DIR=/nonexistent", NULL};
+    s.c.how.env = elsewhere;
+    expect_no_request(&s, ARGS(s.rev, "true", "a.xml", "src"), "not a git repository");
+    gate_scene_end(&s);
+}
+
 /* The program in the PATH, as on a runner. */
 static const char *const *with_path(const char *program) {
     static const char *environment[8];
@@ -200,7 +247,9 @@ Test(gate_ci, the_job_of_gitlab) {
     cr_expect_str_eq(file_there(&s, "gate-codequality.json"), "[]\n");
     status =
         step(&s, "examples/ci/gitlab-ci.yml", "countersign-gate", ARGS(forge_text("CI_COMMIT_SHA=%s", s.base), base));
-    cr_expect_eq(status, 0, "the base has its two runs too: %s%s", s.c.end.out, s.c.end.err);
+    cr_expect_eq(status, 1, "the base has its two runs, too, and is compared with itself: %s%s", s.c.end.out,
+                 s.c.end.err);
+    EXPECT_HAS(s.c.end.err, "nothing was compared: the base is the very commit that is judged");
     status = step(&s, "examples/ci/gitlab-ci.yml", "countersign-gate", ARGS("CI_COMMIT_SHA=no-such-commit", base));
     cr_expect_eq(status, 5, "%s%s", s.c.end.out, s.c.end.err);
     EXPECT_HAS(file_there(&s, "gate-codequality.json"), "\"check_name\": \"verdict\"");

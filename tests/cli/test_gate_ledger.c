@@ -65,6 +65,12 @@ Test(gate_ledger_command, verify_needs_both_keys) {
     EXPECT_HAS(f.c.end.out, ", 2 statements of verdicts, which count as no run");
     EXPECT_EXIT(&f.c, cli_json(&f.c, ARGS("verify", "-p", "forged.pub", "runs.db")), 1);
     EXPECT_TEXT(&f.c, "code", "envelope-key-unknown");
+    EXPECT_HAS(f.c.end.out, "it signed a gate's verdict that is kept here; if you trust that gate, give its public key "
+                            "too (-p)");
+    /* The other way round it is a run's key that is unknown. */
+    EXPECT_EXIT(&f.c, cli_json(&f.c, ARGS("verify", "-p", "k.pub", "runs.db")), 1);
+    EXPECT_TEXT(&f.c, "inputs.0.findings.0.code", "envelope-key-unknown");
+    cr_expect_null(strstr(cli_text(&f.c, "inputs.0.findings.0.message"), "gate's verdict"));
     EXPECT_EXIT(&f.c,
                 cli_json(&f.c, ARGS("verify", "-p", "forged.pub", "-p", "k.pub", "--expect-count", "2", "runs.db")), 0);
     EXPECT_EXIT(&f.c,
@@ -125,7 +131,10 @@ Test(gate_ledger_command, show_and_log) {
     EXPECT_EXIT(&f.c, cli_run(&f.c, KEEP(&f, "--attest-repo", "https://x.example.org/y")), 0);
     EXPECT_EXIT(&f.c, cli_run(&f.c, ARGS("show", "-p", "k.pub", "runs.db", "3")), 0);
     EXPECT_HAS(f.c.end.out, "entry 3: verdict\n");
-    EXPECT_HAS(f.c.end.out, "test result of a gate's verdict, which is no evidence of a run: PASSED\n");
+    EXPECT_HAS(f.c.end.out, "test-result of a gate's verdict, which is no evidence of a run: PASSED\n");
+    EXPECT_HAS(f.c.end.out, forge_text("it states that the gate passed commit %s,\n", f.rev));
+    EXPECT_HAS(f.c.end.out, "judged by the policy whose file has the SHA-256 ");
+    EXPECT_HAS(f.c.end.out, "this is the test-result, and the summary says when");
     EXPECT_HAS(f.c.end.out, f.rev);
     EXPECT_HAS(f.c.end.out, "https://x.example.org/y\n");
     EXPECT_HAS(f.c.end.out, "tests/bind\n");
@@ -137,13 +146,25 @@ Test(gate_ledger_command, show_and_log) {
     cr_expect_str_eq(json_string_value(json_object_get(verdict, "commit")), f.rev);
     cr_expect_eq(json_array_size(json_object_get(verdict, "inputs")), 2);
     EXPECT_EXIT(&f.c, cli_run(&f.c, ARGS("show", "runs.db")), 0);
-    EXPECT_HAS(f.c.end.out, forge_text("(PASSED of commit %s)", f.rev));
+    EXPECT_HAS(f.c.end.out, forge_text("(test-result: PASSED of commit %s)", f.rev));
+    EXPECT_HAS(f.c.end.out, forge_text("(summary: PASSED of commit %s)", f.rev));
     EXPECT_EXIT(&f.c, cli_json(&f.c, ARGS("show", "-p", "forged.pub", "runs.db", "3")), 1);
     EXPECT_TEXT(&f.c, "code", "envelope-key-unknown");
     EXPECT_EXIT(&f.c, cli_json(&f.c, ARGS("log", "--verdict", "gate-passed", "runs.db")), 0);
     cr_expect_eq(number(&f, "matched"), 2);
     const json_t *line = json_array_get(cli_member(&f.c, "lines"), 0);
     EXPECT_HAS(json_string_value(json_object_get(line, "summary")), f.rev);
+    EXPECT_TEXT(&f.c, "lines.0.statement", "test-result");
+    EXPECT_TEXT(&f.c, "lines.1.statement", "summary");
+    EXPECT_EXIT(&f.c, cli_run(&f.c, ARGS("log", "runs.db")), 0);
+    EXPECT_HAS(f.c.end.out, forge_text(" test-result of commit %s: rules: ", f.rev));
+    EXPECT_HAS(f.c.end.out, forge_text(" summary of commit %s: rests on 2 envelopes\n", f.rev));
+    EXPECT_HAS(f.c.end.out,
+               "a gate's verdict is two entries, its test-result and its summary, and still one verdict\n");
+    EXPECT_EXIT(&f.c, cli_json(&f.c, ARGS("log", "--verdict", "signed", "runs.db")), 0);
+    cr_expect_null(cli_member(&f.c, "lines.0.statement"));
+    EXPECT_EXIT(&f.c, cli_run(&f.c, ARGS("log", "--verdict", "signed", "runs.db")), 0);
+    EXPECT_HAS_NOT(f.c.end.out, "a gate's verdict is two entries");
     EXPECT_EXIT(
         &f.c, cli_json(&f.c, ARGS("log", "--verdict", "gate-passed", "--repo", f.repo, "--commit", "main", "runs.db")),
         0);
@@ -168,10 +189,26 @@ Test(gate_ledger_command, those_that_pass_over_it) {
     size_t len = 0;
     char *page = file_read(path_of(&f, "page.html"), &len);
     cr_assert_not_null(page);
-    EXPECT_HAS(page, "2 statements of verdicts, not checked here and not shown");
+    EXPECT_HAS(page, "2 statements of verdicts, no evidence of a run");
+    EXPECT_HAS(page, "not checked: its key is not trusted here</span> test-result: the gate <b>passed</b> commit ");
+    EXPECT_HAS(page, forge_text("<dt>Commit</dt><dd><bdi dir=\"ltr\" class=\"d\">%s</bdi></dd>", f.rev));
+    EXPECT_HAS(page, "not part of that");
+    free(page);
+    EXPECT_EXIT(&f.c, cli_json(&f.c, ARGS("report", "-p", "forged.pub", "-p", "k.pub", "-o", "page.html", "runs.db")),
+                0);
+    cr_expect_eq(number(&f, "verdicts_shown"), 2);
+    page = file_read(path_of(&f, "page.html"), &len);
+    cr_assert_not_null(page);
+    EXPECT_HAS(page, "<span class=\"tag good\">verified</span> summary: the gate <b>passed</b> commit ");
+    EXPECT_HAS_NOT(page, "its key is not trusted here");
     free(page);
     EXPECT_EXIT(&f.c, cli_json(&f.c, ARGS("report", "-o", "bare.html", "runs.db")), 0);
     cr_expect_eq(number(&f, "verdicts"), 2);
+    cr_expect_eq(number(&f, "verdicts_shown"), 2);
+    page = file_read(path_of(&f, "bare.html"), &len);
+    cr_assert_not_null(page);
+    EXPECT_HAS(page, "<span class=\"tag open\">not checked</span> test-result: the gate <b>passed</b> commit ");
+    free(page);
     EXPECT_EXIT(&f.c, cli_json(&f.c, ARGS("export", "-k", "k.key", "-p", "forged.pub", "-o", "out.jsonl", "runs.db")),
                 0);
     cr_expect_eq(number(&f, "verdicts"), 2);

@@ -1,5 +1,6 @@
 /* The files of `countersign gate`, what GitHub reads of a step, and where the policy and the repository come from. */
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -124,6 +125,39 @@ Test(gate_reports, a_step_of_a_workflow) {
     gate_forged_end(&f);
 }
 
+/* ---- what was judged, and by what
+ * ------------------------------------------------------------------------------------- */
+
+/* A repository that is found above the folder that was named is named itself. */
+Test(gate_reports, the_top_says_what_was_judged) {
+    gate_forged f;
+    char policy[65];
+    gate_forged_begin(&f);
+    gate_forged_write(&f);
+    char *real = realpath(f.repo, NULL);
+    cr_assert_not_null(real);
+    const char *below = forge_text("%s/src", f.repo);
+    const char *const *arguments =
+        ARGS("gate", "--policy", "policy.json", "--repo", below, "--rev", "main", "runs.jsonl");
+    EXPECT_EXIT(&f.c, cli_json(&f.c, arguments), 0);
+    EXPECT_TEXT(&f.c, "repository.work_tree", forge_text("%s/", real));
+    EXPECT_TEXT(&f.c, "repository.git_directory", forge_text("%s/.git/", real));
+    (void)snprintf(policy, sizeof policy, "%s", cli_text(&f.c, "policy.sha256"));
+    EXPECT_EXIT(&f.c, cli_run(&f.c, arguments), 0);
+    const char *top = forge_text("repository: %s, git directory %s/.git\n"
+                                 "revision: %s, named as \"main\"\n"
+                                 "base: none was named\n"
+                                 "policy: SHA-256 %s, a file outside of the repository: policy.json\n"
+                                 "requirement tests: ",
+                                 real, real, f.rev, policy);
+    cr_expect_eq(strncmp(f.c.end.out, top, strlen(top)), 0, "not '%s' but: %s", top, f.c.end.out);
+    f.c.how.env = on_github;
+    EXPECT_EXIT(&f.c, cli_run(&f.c, arguments), 0);
+    expect_file(&f, "summary.md", forge_text("\n- revision: `%s, named as \"main\"`\n", f.rev));
+    free(real);
+    gate_forged_end(&f);
+}
+
 /* ---- where the policy comes from
  * --------------------------------------------------------------------------------------- */
 
@@ -166,24 +200,51 @@ Test(gate_reports, a_policy_of_the_work_tree_is_warned_of) {
     gate_forged_end(&f);
 }
 
-Test(gate_reports, a_base_that_is_the_revision_is_warned_of) {
+static int judge_from_base(gate_forged *f, const char *policy) {
+    return cli_json(
+        &f->c, ARGS("gate", "--policy", policy, "--repo", f->repo, "--rev", "main", "--base", f->rev, "runs.jsonl"));
+}
+
+/* A policy that compares with the base refuses it; any other warns. Then the base is another commit. */
+Test(gate_reports, a_base_that_is_the_revision) {
     gate_forged f;
     gate_forged_begin(&f);
     gate_forged_write(&f);
     gate_forged_policy(&f, "protect.json", "", ",\"protect\":[\"src/m*.sh\"]");
-    EXPECT_EXIT(&f.c,
-                cli_json(&f.c, ARGS("gate", "--policy", "protect.json", "--repo", f.repo, "--rev", "main", "--base",
-                                    f.rev, "runs.jsonl")),
-                0);
-    cr_assert_eq(json_array_size(cli_member(&f.c, "warnings")), 1);
-    EXPECT_HAS(json_string_value(json_array_get(cli_member(&f.c, "warnings"), 0)),
-               "the base is the very commit that is judged");
-    repository_git(f.repo, "commit", "-q", "--allow-empty", "-m", "next");
-    EXPECT_EXIT(&f.c,
-                cli_json(&f.c, ARGS("gate", "--policy", "protect.json", "--repo", f.repo, "--rev", "main", "--base",
-                                    f.rev, "runs.jsonl")),
-                0);
+    EXPECT_EXIT(&f.c, judge_from_base(&f, "protect.json"), 1);
+    EXPECT_TEXT(&f.c, "code", "gate-protected");
+    EXPECT_HAS(cli_text(&f.c, "message"), "nothing was compared: the base is the very commit that is judged");
+    cr_expect_eq(cli_number(&f.c, "refusals"), 1);
     cr_expect_eq(json_array_size(cli_member(&f.c, "warnings")), 0);
+    EXPECT_EXIT(&f.c, judge_from_base(&f, "policy.json"), 0);
+    cr_assert_eq(json_array_size(cli_member(&f.c, "warnings")), 1);
+    EXPECT_HAS(cli_text(&f.c, "warnings.0"), "the base is the very commit that is judged");
+    repository_git(f.repo, "commit", "-q", "--allow-empty", "-m", "next");
+    EXPECT_EXIT(&f.c, judge_from_base(&f, "protect.json"), 0);
+    cr_expect_eq(json_array_size(cli_member(&f.c, "warnings")), 0);
+    EXPECT_EXIT(&f.c, judge_from_base(&f, "policy.json"), 0);
+    cr_expect_eq(json_array_size(cli_member(&f.c, "warnings")), 0);
+    EXPECT_EXIT(&f.c, cli_json(&f.c, GATE_FORGED(&f, "runs.jsonl")), 0);
+    cr_expect_eq(json_array_size(cli_member(&f.c, "warnings")), 0, "none is named");
+    gate_forged_end(&f);
+}
+
+/* Both are said, when all three are one commit. */
+Test(gate_reports, a_policy_of_the_base_that_is_the_revision) {
+    gate_forged f;
+    gate_forged_begin(&f);
+    char *policy = read_text(&f, "policy.json");
+    repository_write(f.repo, "gate/policy.json", policy, strlen(policy));
+    free(policy);
+    repository_commit(f.repo, f.rev);
+    gate_forged_write(&f);
+    EXPECT_EXIT(&f.c,
+                cli_json(&f.c, ARGS("gate", "--policy", "gate/policy.json", "--policy-from", "main", "--repo", f.repo,
+                                    "--rev", "main", "--base", "main", "runs.jsonl")),
+                0);
+    cr_assert_eq(json_array_size(cli_member(&f.c, "warnings")), 2);
+    EXPECT_HAS(cli_text(&f.c, "warnings.0"), "the base is the very commit that is judged");
+    EXPECT_HAS(cli_text(&f.c, "warnings.1"), "the policy was read from the very commit that is judged");
     gate_forged_end(&f);
 }
 

@@ -2,6 +2,7 @@
 #include "gate/glob.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -284,4 +285,57 @@ Test(glob, all_small_patterns_on_all_small_paths) {
         }
     }
     cr_expect(compared > 500000, "%zu", compared);
+}
+
+/* ---- what could be below a folder ---------------------------------------------------------------- */
+
+Test(glob, a_folder_that_may_hold_a_match) {
+    static const row folders[] = {
+        {"a/b", "a", "b"},       {"a/b", "a", "a/b"},
+        {"a/b", "a", "a/c"},     {"a/**", "a", "b"},
+        {"a/**", "a/b/c", "ab"}, {"**", "a", ""},
+        {"**/b", "a/a", ""},     {"a/**/b", "a/x/y", "x/a"},
+        {"*/a", "x", "x/y"},     {"?/a", "x", "xy"},
+        {"[!a]/a", "b", "a"},    {"a/*/c", "a/b", "b/b"},
+        {"a\\*/c", "a*", "ab"},  {".gate/policy.json", ".gate", "gate"},
+    };
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        cs_view pattern = cs_view_of(folders[i].pattern);
+        cr_expect(cs_glob_may_match_below(pattern, cs_view_of(folders[i].matches)), "%s below %s", folders[i].pattern,
+                  folders[i].matches);
+        cr_expect_not(cs_glob_may_match_below(pattern, cs_view_of(folders[i].not )), "%s below %s", folders[i].pattern,
+                      folders[i].not );
+    }
+    cr_expect_not(cs_glob_may_match_below(cs_view_of("a/b{"), cs_view_of("a")), "a pattern that is none");
+}
+
+/* Whether the pattern matches any path below the folder, of as many bytes as a rest of three could need. */
+static bool plain_below(const char *pattern, const char *folder) {
+    char rest[8] = "";
+    char path[16];
+    while (next_text("ab*?!]/", rest, 3)) {
+        if (!is_path(rest)) continue;
+        (void)snprintf(path, sizeof path, "%s/%s", folder, rest);
+        if (plain(pattern, path)) return true;
+    }
+    return false;
+}
+
+Test(glob, all_small_patterns_below_all_small_folders) {
+    char pattern[8] = "";
+    size_t compared = 0;
+    size_t below = 0;
+    while (next_text("a/*?[!]", pattern, 5)) {
+        char folder[8] = "";
+        if (cs_glob_fault(cs_view_of(pattern)) != NULL) continue;
+        while (next_text("ab/", folder, 3)) {
+            if (!is_path(folder)) continue;
+            bool wanted = plain_below(pattern, folder);
+            cr_assert_eq(cs_glob_may_match_below(cs_view_of(pattern), cs_view_of(folder)), wanted,
+                         "%s below %s: %d is right", pattern, folder, wanted);
+            compared++;
+            if (wanted) below++;
+        }
+    }
+    cr_expect(compared > 10000 && below > 1000, "%zu, of which %zu", compared, below);
 }

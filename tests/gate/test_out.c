@@ -47,7 +47,7 @@ Test(gate_out, a_pass_is_a_pass_in_every_form) {
     HAS(text, "requirement tests: 2 of 3 records count\n");
     HAS(text, "  bind            passed       3 of 3 files\n");
     HAS(text, "where: l.db: entry 7\n");
-    HAS(text, "gate: passed: 1 requirements, 3 distinct records; of 4 rules 0 refused and 0 undecided\n");
+    HAS(text, "gate: passed: 1 requirement, 3 distinct records; of 4 rules 0 refused and 0 undecided\n");
     const cs_junit junit = read_junit(out_text(&c, cs_gate_out_junit));
     cr_expect_eq(junit.cases, 4);
     cr_expect_eq(junit.failed, 0);

@@ -1,4 +1,5 @@
 /* A policy in words: every rule, also those that nobody wrote, and nothing that could steer a terminal. */
+#include <jansson.h>
 #include <stdlib.h>
 
 #include "gate/policy.h"
@@ -67,19 +68,22 @@ Test(policy_explain, the_policy_as_a_whole) {
     EXPECT_LINE("policy: needs: a revision, and a base to compare it with");
     EXPECT_LINE(
         "policy: protect: the same in the base and the revision, neither changed, added nor removed: every path "
-        "that matches \"policy.json\", \".github/**\"");
+        "that matches \"policy.json\", \".github/**\"; and every submodule in which such a path could be");
     free(text);
     done();
 }
 
 #define T "requirement tests: "
+#define UNBOUND                                                                                                        \
+    "bind: a file of the run that matches no pattern is bound to nothing: it need not be the revision's, and may be "  \
+    "any"
 
 Test(policy_explain, every_rule_that_was_written) {
     char *text = policy_case_text(NULL);
     explain(text);
-    EXPECT_LINE(
-        T "selected: the runs of kind project with one step, which is exactly \"node --test\", of these providers "
-          "alone: \"container\", \"kernel\", \"vm\"; there must be one");
+    EXPECT_LINE(T "selected: the runs of kind project with one step, which is exactly \"node --test\" and no call of "
+                  "the same session before it, of these providers "
+                  "alone: \"container\", \"kernel\", \"vm\"; there must be one");
     EXPECT_LINE(T "provider: one of \"vm\", \"kernel\", \"container\", \"process\"");
     EXPECT_LINE(T "floor: the tier container or a stronger one");
     EXPECT_LINE(T "software: only \"oci:node@sha256:1\"");
@@ -95,6 +99,7 @@ Test(policy_explain, every_rule_that_was_written) {
                   "\"test/**\"; each pattern matches one");
     EXPECT_LINE(T "bind: every file of the run is the revision's, byte for byte, whose path matches \"package.json\"; "
                   "each pattern matches one");
+    EXPECT_LINE(T UNBOUND);
     EXPECT_LINE(T "complete: every file of the revision was in the run whose path matches \"src/**\", \"test/**\"");
     EXPECT_LINE(T "tests: the run's artifact \"out/junit.xml\" is JUnit XML with at least 10 tests executed, at most 1 "
                   "skipped, at most 2 failed");
@@ -103,7 +108,7 @@ Test(policy_explain, every_rule_that_was_written) {
     EXPECT_LINE(T "reproduced: the same work gave the same result in at least 4 runs, on at least 3 providers");
     EXPECT_LINE(T "same-result: no two of these records of the same work have different results");
     EXPECT_LINE(T "cross-check: no ledger holds a finding that contradicts the tier of a record that counts");
-    cr_expect_eq(count("\n" T), 19, "each rule once, and bind twice");
+    cr_expect_eq(count("\n" T), 20, "each rule once, and bind three times");
     done();
     free(text);
 }
@@ -167,22 +172,53 @@ Test(policy_explain, what_a_change_makes_of_a_rule) {
                    T "reproduced: the same work gave the same result in at least 4 runs, on "
                      "at least 1 provider");
     /* A step makes it a project, whether that is stated or not. */
-    expect_line_of("kind-any",
-                   T "selected: the runs of kind project with one step, which is exactly \"node --test\", of "
-                     "these providers alone: \"container\", \"kernel\", \"vm\"; there must be one");
+    expect_line_of("kind-any", T "selected: the runs of kind project with one step, which is exactly \"node --test\" "
+                                 "and no call of the same session before it, of "
+                                 "these providers alone: \"container\", \"kernel\", \"vm\"; there must be one");
     expect_line_of("requirements-32", "policy: needs: a revision, and a base to compare it with");
     expect_line_of("grants-none",
                    "policy: key: deb2ded39dc26fce0e6085b6fc34bf6b5941913bbfe2ea614113cff9e004c170 may sign "
                    "at any time");
 }
 
+/* Files outside of the patterns are bound to nothing, unless there are none. */
+Test(policy_explain, what_no_pattern_binds) {
+    static const struct {
+        const char *binds;
+        bool all;
+    } cases[] = {
+        {"{\"paths\":[\"src/**\"]}", false},
+        {"{\"paths\":[\"**\"]}", true},
+        {"{\"paths\":[\"**/*\"]}", true},
+        {"{\"paths\":[\"*\"]}", false},
+        {"{\"paths\":[\"*/**\"]}", false},
+        {"{\"paths\":[\"src/**\",\"**\"]}", true},
+        {"{\"paths\":[\"src/**\"]},{\"paths\":[\"**\"],\"complete\":true}", true},
+    };
+    char *whole = policy_case_text(NULL);
+    json_t *document = json_loads(whole, 0, NULL);
+    cr_assert_not_null(document);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        json_t *binds = json_loads(forge_text("[%s]", cases[i].binds), 0, NULL);
+        cr_assert_not_null(binds);
+        json_object_set_new(json_array_get(json_object_get(document, "requirements"), 0), "bind", binds);
+        char *text = json_dumps(document, 0);
+        explain(text);
+        cr_expect_eq(has_line(T UNBOUND), !cases[i].all, "%s", cases[i].binds);
+        done();
+        free(text);
+    }
+    json_decref(document);
+    free(whole);
+}
+
 /* ---- hostile texts ---------------------------------------------------------------------------------- */
 
 Test(policy_explain, texts_are_escaped_and_can_not_end_their_quotes) {
     explain_change("step-odd");
-    EXPECT_LINE(
-        T "selected: the runs of kind project with one step, which is exactly \"\\x1b\\x0a\\\"\\u{202e}\", of these "
-          "providers alone: \"container\", \"kernel\", \"vm\"; there must be one");
+    EXPECT_LINE(T "selected: the runs of kind project with one step, which is exactly \"\\x1b\\x0a\\\"\\u{202e}\" and "
+                  "no call of the same session before it, of these "
+                  "providers alone: \"container\", \"kernel\", \"vm\"; there must be one");
     for (size_t i = 0; i + 1 < words.len; i++)
         cr_assert(words.ptr[i] == '\n' || (words.ptr[i] >= 0x20 && words.ptr[i] != 0x7f));
     done();

@@ -84,6 +84,8 @@ Test(gate_prove, every_rule_is_shown_to_refuse) {
     cr_expect_str_eq(bind->change, "one byte of src/lib.js in the run is another");
     cr_expect_str_eq(bind[1].change, "the run is the second call of a session");
     cr_expect_eq(bind[1].code, CS_CODE_GATE_BIND);
+    cr_expect_eq(bind[2].code, CS_CODE_GATE_BIND);
+    cr_expect_str_eq(bind[2].change, "the run brings a file more, src/lib.jsx, which is not in the commit");
     cr_expect_eq(proof_by(CS_GATE_PROTECT, CS_CODE_GATE_PROTECTED)->section, 1);
     gate_end(&c);
 }

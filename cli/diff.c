@@ -16,6 +16,7 @@ typedef struct comparing {
     const cs_trust *trust; /* NULL: decode only */
     cs_side a;
     cs_side b;
+    cs_sameness same;
     bool wanted[CS_DIFF_PARTS];
     uint64_t counts[CS_DIFF_PARTS];
     uint64_t total;                            /* of the parts that are wanted */
@@ -61,6 +62,16 @@ static void say_side(const comparing *c, const char *name, const cs_side *side) 
            cs_shown_kind(&side->shown), provider, tier, cs_shown_verification(&side->shown));
 }
 
+static void say_sameness(const comparing *c) {
+    if (c->same == CS_SAME_ENTRY) cs_say(c->out, "a and b are the same entry: it is compared with itself\n");
+    if (c->same == CS_SAME_RECORD) cs_say(c->out, "a and b are the same record twice: one run, kept in two entries\n");
+}
+
+static json_t *json_of_sameness(const comparing *c) {
+    if (c->same == CS_SAME_NOT) return json_null();
+    return json_string(c->same == CS_SAME_ENTRY ? "entry" : "record");
+}
+
 static json_t *json_of_side(const cs_side *side) {
     const cs_run_record *record = cs_shown_record(&side->shown);
     json_t *object = json_pack("{s:o, s:I, s:s, s:s}", "input", cs_json_of_text(cs_view_of(side->path)), "entry",
@@ -89,7 +100,8 @@ static void say_parts(const comparing *c) {
         else if (c->counts[part] == 0)
             cs_say(c->out, "%s: the same\n", word);
         else
-            cs_say(c->out, "%s: %" PRIu64 " difference%s\n", word, c->counts[part], c->counts[part] == 1 ? "" : "s");
+            cs_say(c->out, "%s: %" PRIu64 " %s\n", word, c->counts[part],
+                   cs_plural(c->counts[part], "difference", "differences"));
     }
 }
 
@@ -161,7 +173,8 @@ static void tell_trajectory(const comparing *c) {
     if (c->out->json) cs_member(c->out, "trajectory", json_of_trajectory(&t));
     double seconds = (double)t.tick / CS_TRAJECTORY_TICKS_PER_SECOND;
     if (!t.differs)
-        cs_say(c->out, "cart-pole: the same trajectory, %" PRIu64 " ticks\n", t.ticks_a);
+        cs_say(c->out, "cart-pole: the same trajectory, %" PRIu64 " %s\n", t.ticks_a,
+               cs_plural(t.ticks_a, "tick", "ticks"));
     else if (t.variable == NULL)
         cs_say(c->out,
                "cart-pole: the same up to tick %" PRIu64 " (%.2f s), where one ends; %" PRIu64 " and %" PRIu64
@@ -194,17 +207,21 @@ static cs_result tell(comparing *c) {
     if (c->trust == NULL) cs_say(out, "signature not checked here: name the public key that you trust with -p\n");
     say_side(c, "a", &c->a);
     say_side(c, "b", &c->b);
+    say_sameness(c);
     say_parts(c);
     tell_trajectory(c);
     cs_result result = CS_OK;
     for (int part = 0; result == CS_OK && part < CS_DIFF_PARTS; part++)
         result = tell_part(c, (cs_diff_part)part);
     uint64_t left_out = c->total - c->told;
-    if (left_out > 0) cs_say(out, "(%" PRIu64 " more differences are left out)\n", left_out);
+    if (left_out > 0)
+        cs_say(out, "(%" PRIu64 " more %s left out)\n", left_out,
+               cs_plural(left_out, "difference is", "differences are"));
     if (out->json) {
         if (c->trust == NULL) cs_member_text(out, "note", "signature not checked here");
         cs_member(out, "a", json_of_side(&c->a));
         cs_member(out, "b", json_of_side(&c->b));
+        cs_member(out, "same", json_of_sameness(c));
         cs_member(out, "parts", json_of_parts(c));
         cs_member(out, "first", json_of_first(c));
         cs_member(out, "differences", c->list);
@@ -234,8 +251,8 @@ static cs_result differ(comparing *c) {
     int part = 0;
     while (c->counts[part] == 0)
         part++;
-    cs_result result = cs_fail(&c->out->err, CS_CODE_ENTRIES_DIFFER, "the two entries differ in %" PRIu64 " place%s",
-                               c->total, c->total == 1 ? "" : "s");
+    cs_result result = cs_fail(&c->out->err, CS_CODE_ENTRIES_DIFFER, "the two entries differ in %" PRIu64 " %s",
+                               c->total, cs_plural(c->total, "place", "places"));
     cs_error_where(&c->out->err, "%s: %s", cs_diff_part_word((cs_diff_part)part), c->firsts[part]);
     return result;
 }
@@ -246,7 +263,12 @@ static cs_result conclude(comparing *c) {
     if (result == CS_OK) result = judge_side(c, &c->b);
     if (result != CS_OK) return result;
     if (c->total > 0) return differ(c);
-    snprintf(err->message, sizeof err->message, "the two entries are the same in all that was compared%s",
+    static const char *const words[] = {
+        [CS_SAME_NOT] = "the two entries are the same in all that was compared",
+        [CS_SAME_RECORD] = "a and b are the same record twice, and the same in all that was compared",
+        [CS_SAME_ENTRY] = "a and b are the same entry, so that nothing can differ",
+    };
+    snprintf(err->message, sizeof err->message, "%s%s", words[c->same],
              c->trust == NULL ? "; signature not checked here" : "");
     return CS_OK;
 }
@@ -259,6 +281,7 @@ static cs_result compare(comparing *c, const char *a, const char *b) {
     if (result == CS_OK) result = cs_side_read(b, c->trust, &c->b, err);
     if (result == CS_OK && is_nothing(c))
         result = cs_fail(err, CS_CODE_NOTHING_TO_CHECK, "neither entry has what --only asks for");
+    if (result == CS_OK) c->same = cs_side_sameness(&c->a, &c->b);
     if (result == CS_OK) result = cs_diff_walk(&c->a, &c->b, c->wanted, count_difference, c, err);
     if (result == CS_OK) result = tell(c);
     return result == CS_OK ? conclude(c) : result;

@@ -3,8 +3,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/output.h"
+#include "records/check.h"
+#include "records/text.h"
 
 /* ---- INPUT:ENTRY ------------------------------------------------------------------------------ */
 
@@ -21,9 +24,7 @@ bool cs_side_is_standard(const char *text) {
 
 static cs_result read_number(const char *digits, uint64_t *out, cs_error *err) {
     uint64_t value = 0;
-    for (; *digits != '\0' && value <= INT64_MAX / 10; digits++)
-        value = value * 10 + (uint64_t)(*digits - '0');
-    if (*digits != '\0' || value < 1 || value > INT64_MAX)
+    if (!cs_decimal_read(cs_view_of(digits), INT64_MAX, &value) || value < 1)
         return cs_fail(err, CS_CODE_USAGE, "the number of an entry is one from 1");
     *out = value;
     return CS_OK;
@@ -96,7 +97,8 @@ static cs_result find(cs_source *source, cs_side *out, cs_error *err) {
     }
     if (out->number != 0 && wanted == 0) return CS_OK;
     if (wanted == 0) return cs_fail(err, CS_CODE_NOTHING_TO_CHECK, "the input holds no run");
-    return cs_fail(err, CS_CODE_ENTRY_UNKNOWN, "there is no entry %" PRIu64 "; %" PRIu64 " were read", wanted, seen);
+    return cs_fail(err, CS_CODE_ENTRY_UNKNOWN, "there is no entry %" PRIu64 "; %" PRIu64 " %s read", wanted, seen,
+                   cs_plural(seen, "was", "were"));
 }
 
 cs_result cs_side_read(const char *text, const cs_trust *trust, cs_side *out, cs_error *err) {
@@ -125,4 +127,29 @@ void cs_side_free(cs_side *side) {
     cs_buf_free(&side->code);
     free(side->path);
     *side = (cs_side){.path = NULL};
+}
+
+/* ---- the same twice --------------------------------------------------------------------------- */
+
+static bool is_same_file(const char *a, const char *b) {
+    struct stat of_a;
+    struct stat of_b;
+    return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+}
+
+/* Of a file that changed between the two readings one number may be that of two entries. */
+static bool is_same_entry(const cs_side *a, const cs_side *b) {
+    return a->number == b->number && cs_view_equal(a->entry.request, b->entry.request) &&
+           cs_view_equal(a->entry.response, b->entry.response) && cs_view_equal(a->entry.envelope, b->entry.envelope) &&
+           is_same_file(a->path, b->path);
+}
+
+static const cs_run_record *signed_record(const cs_side *side) {
+    bool is_signed = side->shown.stated && side->shown.statement.kind == CS_STATEMENT_RECORD;
+    return is_signed ? side->shown.statement.record : NULL;
+}
+
+cs_sameness cs_side_sameness(const cs_side *a, const cs_side *b) {
+    if (is_same_entry(a, b)) return CS_SAME_ENTRY;
+    return cs_check_same_record(signed_record(a), signed_record(b), NULL) == CS_OK ? CS_SAME_RECORD : CS_SAME_NOT;
 }

@@ -27,4 +27,14 @@ bool cs_side_is_standard(const char *text);
 CS_MUST_CHECK cs_result cs_side_read(const char *text, const cs_trust *trust, cs_side *out, cs_error *err);
 void cs_side_free(cs_side *side);
 
+/* What two sides have to do with each other before anything is compared. */
+typedef enum cs_sameness {
+    CS_SAME_NOT,
+    CS_SAME_RECORD, /* two entries, in each of which the same record is signed: one run, kept twice */
+    CS_SAME_ENTRY   /* one and the same entry of one file */
+} cs_sameness;
+
+/* Of sides that were read. It says what the entries state; whether that is true is what `shown` says. */
+cs_sameness cs_side_sameness(const cs_side *a, const cs_side *b);
+
 #endif

@@ -6,6 +6,7 @@
 #include "cli/log_list.h"
 #include "cli/log_print.h"
 #include "cli/trust.h"
+#include "records/text.h"
 
 /* The command while it walks through its inputs. */
 typedef struct logging {
@@ -110,9 +111,11 @@ static void print(logging *log, size_t count) {
            log->trust == NULL ? "nothing here is verified: name the public key that you trust with -p"
                               : "each entry is verified by itself; order and completeness are the matter of `verify`");
     cs_log_say(out, &log->list, log->inputs, count);
-    cs_say(out, "%" PRIu64 " of %" PRIu64 " entries", log->matched, log->entries);
+    cs_say(out, "%" PRIu64 " of %" PRIu64 " %s", log->matched, log->entries,
+           cs_plural(log->entries, "entry", "entries"));
     if (log->bad > 0)
-        cs_say(out, "; %" PRIu64 " of them can't be believed, and are listed whatever was asked for", log->bad);
+        cs_say(out, "; %" PRIu64 " of them can't be believed, and %s listed whatever was asked for", log->bad,
+               cs_plural(log->bad, "is", "are"));
     cs_say(out, "\n");
     cs_member(out, "lines", out->json ? cs_json_of_log(&log->list, log->inputs) : NULL);
     cs_member_number(out, "lines_left_out", log->list.left_out);
@@ -124,7 +127,8 @@ static void print(logging *log, size_t count) {
 static cs_result conclude(logging *log, cs_result result) {
     cs_output *out = log->out;
     if (result == CS_OK && log->matched == 0)
-        return cs_fail(&out->err, CS_CODE_NOTHING_TO_CHECK, "none of %" PRIu64 " entries matches", log->entries);
+        return cs_fail(&out->err, CS_CODE_NOTHING_TO_CHECK, "none of %" PRIu64 " %s matches", log->entries,
+                       cs_plural(log->entries, "entry", "entries"));
     if (result != CS_OK) return result;
     const char *done = "what is listed is verified, each entry by itself";
     if (log->trust == NULL)
@@ -163,9 +167,12 @@ static const char about[] = "List the entries of ledgers and bundles, a line eac
                             "what it says of itself can't be believed.\n"
                             "Verdicts: signed, failed-work (signed, but the code did not succeed), unanswered, "
                             "finding, close, checkpoint, link,\n"
-                            "gate-passed, gate-refused (a gate's verdict), invalid (failed verification), unreadable, "
-                            "unchecked (could not\n"
-                            "be verified).";
+                            "gate-passed, gate-refused (a gate's verdict, which is two entries: test-result and "
+                            "summary), invalid (failed\n"
+                            "verification), unreadable, unchecked (could not be verified).\n"
+                            "A run names no commit. Whether its files are those of one is seen only with --commit, in "
+                            "the repository of --repo;\n"
+                            "a gate's verdict names its commit.";
 
 int cs_cmd_log(int argc, char **argv) {
     cs_trust_options trusted = {.keys = {.count = 0}};
@@ -183,12 +190,14 @@ int cs_cmd_log(int argc, char **argv) {
          cs_tier_choices},
         {"min-tier", 0, CS_OPTION_CHOICE, &wanted.min_tier, "process|container|kernel|vm",
          "only of this tier or a stronger one", 0, 0, cs_tier_choices},
-        {"since", 0, CS_OPTION_TEXT, &wanted.since, "TIME", "only from then on: 2026-11-29T00:00:00Z", 0, 0, NULL},
-        {"until", 0, CS_OPTION_TEXT, &wanted.until, "TIME", "only up to then", 0, 0, NULL},
+        {"since", 0, CS_OPTION_TEXT, &wanted.since, "TIME", "only from then on: 2026-11-29T00:00:00Z, or 2026-11-29", 0,
+         0, NULL},
+        {"until", 0, CS_OPTION_TEXT, &wanted.until, "TIME", "only up to then; of a day, up to its first moment", 0, 0,
+         NULL},
         {"verdict", 0, CS_OPTION_LIST, &wanted.verdicts, "WORD", "only with this verdict; may be given again", 0, 0,
          verdicts},
         {"commit", 0, CS_OPTION_TEXT, &wanted.commit, "REV",
-         "only runs whose files, at least one, are all those of this commit", 0, 0, NULL},
+         "only runs whose files, at least one, are all those of this commit, and verdicts on it", 0, 0, NULL},
         {"repo", 0, CS_OPTION_TEXT, &wanted.repo, "DIR", "the git repository of --commit (default: the current folder)",
          0, 0, NULL},
         {"limit", 0, CS_OPTION_NUMBER, &limit, "N", "only the newest N (default 10000, which is the most)", 1,

@@ -1,5 +1,6 @@
 #include "cli/log_filter.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "records/tier.h"
@@ -22,9 +23,19 @@ static cs_result read_verdicts(const cs_text_list *words, bool *out, cs_error *e
     return CS_OK;
 }
 
+/* A day by itself is its first moment. */
+static bool parse_time(const char *text, int64_t *out) {
+    char day[sizeof "2026-11-29T00:00:00Z"];
+    if (strlen(text) != sizeof "2026-11-29" - 1) return cs_time_parse(cs_view_of(text), out);
+    (void)snprintf(day, sizeof day, "%sT00:00:00Z", text);
+    return cs_time_parse(cs_view_of(day), out);
+}
+
 static cs_result read_time(const char *option, const char *text, int64_t *out, cs_error *err) {
-    if (text == NULL || cs_time_parse(cs_view_of(text), out)) return CS_OK;
-    return cs_fail(err, CS_CODE_USAGE, "%s takes a time in UTC like 2026-11-29T00:00:00Z, not '%.40s'", option, text);
+    if (text == NULL || parse_time(text, out)) return CS_OK;
+    return cs_fail(err, CS_CODE_USAGE,
+                   "%s takes a time in UTC like 2026-11-29T00:00:00Z, or a day like 2026-11-29, not '%.40s'", option,
+                   text);
 }
 
 static cs_result read_times(const cs_log_wanted *wanted, cs_log_filter *out, cs_error *err) {

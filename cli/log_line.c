@@ -37,8 +37,8 @@ bool cs_log_line_is_bad(const cs_log_line *line) {
 static void summarize_project(const Plimsoll__V1__ProjectRun *project, char *out) {
     char step[EXCERPT] = "no step";
     if (project->n_steps > 0) cs_escape_short(cs_bytes_view(&project->steps[0]), step, sizeof step);
-    int written =
-        snprintf(out, CS_LOG_TEXT, "project, %zu file%s: %s", project->n_files, project->n_files == 1 ? "" : "s", step);
+    int written = snprintf(out, CS_LOG_TEXT, "project, %zu %s: %s", project->n_files,
+                           cs_plural(project->n_files, "file", "files"), step);
     if (project->n_steps > 1 && written > 0 && (size_t)written < CS_LOG_TEXT)
         snprintf(out + written, CS_LOG_TEXT - (size_t)written, " (and %zu more)", project->n_steps - 1);
 }
@@ -49,19 +49,22 @@ static void summarize_request(const cs_run_request *request, char *out) {
     switch (request->payload_case) {
     case PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_JAVASCRIPT:
         cs_escape_short(cs_bytes_view(&request->javascript->code), text, sizeof text);
-        snprintf(out, CS_LOG_TEXT, "javascript, %zu bytes: %s", request->javascript->code.len, text);
+        snprintf(out, CS_LOG_TEXT, "javascript, %zu %s: %s", request->javascript->code.len,
+                 cs_plural(request->javascript->code.len, "byte", "bytes"), text);
         break;
     case PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_PROJECT:
         summarize_project(request->project, out);
         break;
     case PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_MODULE:
         cs_escape_short(cs_bytes_view(&request->module->model), text, sizeof text);
-        snprintf(out, CS_LOG_TEXT, "module %s, %zu rows", text, request->module->n_rows);
+        snprintf(out, CS_LOG_TEXT, "module %s, %zu %s", text, request->module->n_rows,
+                 cs_plural(request->module->n_rows, "row", "rows"));
         break;
     case PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_CELL:
         cs_escape_short(cs_bytes_view(&request->cell->language), language, sizeof language);
         cs_escape_short(cs_bytes_view(&request->cell->code), text, sizeof text);
-        snprintf(out, CS_LOG_TEXT, "cell %s, %zu bytes: %s", language, request->cell->code.len, text);
+        snprintf(out, CS_LOG_TEXT, "cell %s, %zu %s: %s", language, request->cell->code.len,
+                 cs_plural(request->cell->code.len, "byte", "bytes"), text);
         break;
     default:
         snprintf(out, CS_LOG_TEXT, "no payload");
@@ -70,11 +73,14 @@ static void summarize_request(const cs_run_request *request, char *out) {
 
 static void summarize_verdict(const cs_read_verdict *read, char *out) {
     const cs_stated_verdict *verdict = &read->verdict;
+    const char *word = cs_shown_statement(read);
     if (read->kind == CS_VERDICT_SUMMARY)
-        snprintf(out, CS_LOG_TEXT, "commit %s: summary, %zu inputs", verdict->commit, verdict->input_count);
+        snprintf(out, CS_LOG_TEXT, "%s of commit %s: rests on %zu %s", word, verdict->commit, verdict->input_count,
+                 cs_plural(verdict->input_count, "envelope", "envelopes"));
     else
-        snprintf(out, CS_LOG_TEXT, "commit %s: rules: %zu passed, %zu failed, %zu not judged", verdict->commit,
-                 verdict->passed_rules.count, verdict->failed_rules.count, verdict->warned_rules.count);
+        snprintf(out, CS_LOG_TEXT, "%s of commit %s: rules: %zu passed, %zu failed, %zu not judged", word,
+                 verdict->commit, verdict->passed_rules.count, verdict->failed_rules.count,
+                 verdict->warned_rules.count);
 }
 
 static void summarize(const cs_shown *shown, char *out) {
@@ -84,10 +90,11 @@ static void summarize(const cs_shown *shown, char *out) {
     else if (shown->judged)
         summarize_verdict(&shown->verdict, out);
     else if (shown->stated && statement->kind == CS_STATEMENT_CLOSE)
-        snprintf(out, CS_LOG_TEXT, "session %.12s, %" PRIu64 " calls", statement->close.session,
-                 statement->close.calls);
+        snprintf(out, CS_LOG_TEXT, "session %.12s, %" PRIu64 " %s", statement->close.session, statement->close.calls,
+                 cs_plural(statement->close.calls, "call", "calls"));
     else if (shown->stated && statement->kind == CS_STATEMENT_LINK && statement->link.checkpoint)
-        snprintf(out, CS_LOG_TEXT, "%" PRIu64 " lines before it", statement->link.lines);
+        snprintf(out, CS_LOG_TEXT, "%" PRIu64 " %s before it", statement->link.lines,
+                 cs_plural(statement->link.lines, "line", "lines"));
 }
 
 /* ---- the line --------------------------------------------------------------------------------- */
@@ -153,6 +160,7 @@ bool cs_log_line_make(const cs_shown *shown, cs_log_line *out) {
     *out = (cs_log_line){.number = shown->entry->number,
                          .kind = cs_shown_kind(shown),
                          .verification = cs_shown_verification(shown),
+                         .statement = shown->judged ? cs_shown_statement(&shown->verdict) : NULL,
                          .verdict = verdict_of(shown)};
     take_time(shown, out);
     take_record(shown, out);

@@ -37,6 +37,7 @@ typedef struct cs_log_line {
     cs_log_verdict verdict;
     const char *kind;
     const char *verification;
+    const char *statement;      /* of a verdict, which of its two statements this is; else NULL */
     char provider[CS_LOG_TEXT]; /* of a finding: what the response claims */
     char tier[32];
     char summary[CS_LOG_TEXT];

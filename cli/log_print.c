@@ -43,13 +43,19 @@ void cs_log_say(const cs_output *out, const cs_log_list *list, char *const *inpu
         int len = (int)cs_view_of(entry).len;
         if (len > width) width = len;
     }
-    if (list->left_out > 0) cs_say(out, "(%" PRIu64 " older ones match and are left out)\n", list->left_out);
+    if (list->left_out > 0)
+        cs_say(out, "(%" PRIu64 " older %s left out)\n", list->left_out,
+               cs_plural(list->left_out, "one matches and is", "ones match and are"));
     cs_say(out, "%-*s %-24s %-15s %-16s %-10s %-12s %-12s %-12s %-15s %s\n", width, "entry", "ended or added", "kind",
            "provider", "tier", "verdict", "request", "result", "verification", "what");
+    bool judged = false;
     for (size_t i = 0; i < list->count; i++) {
         format_entry(&list->lines[i], inputs, input_count, entry);
         say_line(out, &list->lines[i], entry, width);
+        judged = judged || list->lines[i].statement != NULL;
     }
+    if (judged)
+        cs_say(out, "a gate's verdict is two entries, its test-result and its summary, and still one verdict\n");
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------- */
@@ -68,6 +74,7 @@ static bool fill(json_t *object, const cs_log_line *line, const char *input) {
            put(object, "number", json_integer((json_int_t)line->number)) &&
            put(object, "kind", json_string(line->kind)) &&
            put(object, "verdict", json_string(cs_log_verdict_word(line->verdict))) &&
+           (line->statement == NULL || put(object, "statement", json_string(line->statement))) &&
            put(object, "verification", json_string(line->verification)) &&
            (!line->has_time || put(object, time, json_integer((json_int_t)line->time_ms))) &&
            put_text(object, "provider", line->provider) && put_text(object, "tier", line->tier) &&

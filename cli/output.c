@@ -56,7 +56,7 @@ void cs_say_bytes(const cs_output *out, const char *indent, cs_view bytes, size_
     size_t lines = 0;
     while (bytes.len > 0) {
         if (max_lines != 0 && lines == max_lines) {
-            printf("%s... (%zu bytes more)\n", indent, bytes.len);
+            printf("%s... (%zu %s more)\n", indent, bytes.len, cs_plural(bytes.len, "byte", "bytes"));
             return;
         }
         const uint8_t *newline = memchr(bytes.ptr, '\n', bytes.len);
@@ -148,7 +148,8 @@ cs_result cs_worse(cs_result a, cs_result b) {
 
 static const char *next_step(cs_result result, cs_code code) {
     /* That two entries differ may be just what was to be found. */
-    if (code == CS_CODE_ENTRIES_DIFFER) return "look at each place that differs: `countersign show` has the whole entries";
+    if (code == CS_CODE_ENTRIES_DIFFER)
+        return "look at each place that differs: `countersign show` has the whole entries";
     switch (result) {
     case CS_FAILED:
         return "do not rely on what failed; `countersign codes` explains the code";

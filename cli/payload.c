@@ -12,7 +12,7 @@ void cs_say_field(const cs_output *out, const char *label, const ProtobufCBinary
 }
 
 static void say_source(const cs_output *out, const char *label, const ProtobufCBinaryData *text) {
-    cs_say(out, "  %s, %zu bytes\n", label, text->len);
+    cs_say(out, "  %s, %zu %s\n", label, text->len, cs_plural(text->len, "byte", "bytes"));
     cs_say_bytes(out, "      | ", cs_bytes_view(text), 0, 0);
 }
 
@@ -34,7 +34,8 @@ static void say_project(const cs_output *out, const Plimsoll__V1__ProjectRun *pr
 
 static void say_module(const cs_output *out, const Plimsoll__V1__ModuleRun *module) {
     cs_say_field(out, "model", &module->model);
-    cs_say(out, "  %zu rows, end time %.17g s, step %.17g s\n", module->n_rows, module->end_time, module->step);
+    cs_say(out, "  %zu %s, end time %.17g s, step %.17g s\n", module->n_rows, cs_plural(module->n_rows, "row", "rows"),
+           module->end_time, module->step);
     for (size_t i = 0; i < module->n_rows; i++) {
         cs_say(out, "    row %zu:", i + 1);
         for (size_t j = 0; j < module->rows[i]->n_values; j++)

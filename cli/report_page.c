@@ -12,6 +12,7 @@
 #include "cli/show_entry.h"
 #include "cli/trust.h"
 #include "cli/whole_file.h"
+#include "records/text.h"
 #include "report/page.h"
 #include "report/verdict.h"
 #include "verify/verify.h"
@@ -29,7 +30,7 @@ typedef struct reporting {
     json_t *inputs;
     cs_progress progress;
     uint64_t entries;  /* of the input that is read */
-    uint64_t verdicts; /* of them statements of verdicts, which are passed over */
+    uint64_t verdicts; /* of them statements of verdicts, which have no say in what comes of it */
 } reporting;
 
 /* ---- entries -------------------------------------------------------------------------------------------- */
@@ -72,6 +73,27 @@ static cs_result on_unsigned(void *user, const cs_entry *entry, cs_error *err) {
     return add_entry(user, entry, CS_STANDING_UNSIGNED, err, NULL);
 }
 
+/* Checked by itself: whether its key is among those that are trusted for the runs says nothing of the runs. */
+static void add_verdict(reporting *report, const cs_entry *entry) {
+    cs_shown shown;
+    cs_show_decode(entry, report->trust, &shown);
+    cs_page_stated stated = {.entry = entry,
+                             .read = shown.judged ? &shown.verdict : NULL,
+                             .keyid = shown.enveloped ? shown.envelope.keyid : NULL,
+                             .checked = shown.checked,
+                             .timeless = shown.timeless,
+                             .err = shown.result == CS_OK ? NULL : &shown.err};
+    if (report->trust != NULL && shown.enveloped) stated.key_label = label_of(report->trust, shown.envelope.keyid);
+    cs_page_stated_add(report->page, &stated);
+    cs_shown_free(&shown);
+}
+
+static cs_result on_verdict(void *user, const cs_entry *entry, cs_error *err) {
+    (void)err;
+    add_verdict(user, entry);
+    return CS_OK;
+}
+
 static void on_finding(void *user, const cs_finding *finding) {
     cs_page_fault(((reporting *)user)->page, finding);
 }
@@ -88,6 +110,7 @@ static cs_result verify_opened(reporting *report, cs_source *source, cs_verify_s
                                        .on_entry = on_entry,
                                        .on_unsigned = on_unsigned,
                                        .pass_over_verdicts = true,
+                                       .on_verdict = on_verdict,
                                        .on_progress = on_progress,
                                        .user = report};
     cs_result result = cs_verify_source(source, &options, summary, err);
@@ -117,6 +140,7 @@ static cs_result read_opened(reporting *report, cs_source *source, cs_error *err
         report->entries++;
         if (result == CS_OK && entry.verdict) {
             report->verdicts++;
+            add_verdict(report, &entry);
             continue;
         }
         bool stepped = result == CS_OK;
@@ -225,6 +249,7 @@ static void add_members(const reporting *report, size_t bytes) {
     cs_member_number(out, "unsigned_findings", counts->findings);
     cs_member_number(out, "unsigned_findings_shown", counts->findings_shown);
     cs_member_number(out, "verdicts", counts->verdicts);
+    cs_member_number(out, "verdicts_shown", counts->verdicts_shown);
     cs_member_number(out, "contradictions", counts->contradictions);
     cs_member_number(out, "findings", counts->faults);
     cs_member_number(out, "findings_shown", counts->faults_shown);
@@ -235,10 +260,9 @@ static void add_members(const reporting *report, size_t bytes) {
     cs_member_number(out, "trajectories", counts->trajectories);
     cs_member(out, "gate", json_boolean(counts->gate));
     cs_member(out, "inputs", json_incref(report->inputs));
-    cs_say(out,
-           "page: %zu bytes; %" PRIu64 " of %" PRIu64 " entries and %" PRIu64 " of %" PRIu64
-           " unsigned findings are shown\n",
-           bytes, counts->shown, counts->entries, counts->findings_shown, counts->findings);
+    cs_say(out, "page: %zu bytes; shown are %" PRIu64 " of %" PRIu64 " %s, %" PRIu64 " of %" PRIu64 " unsigned %s\n",
+           bytes, counts->shown, counts->entries, cs_plural(counts->entries, "entry", "entries"),
+           counts->findings_shown, counts->findings, cs_plural(counts->findings, "finding", "findings"));
 }
 
 /* Also of what failed: that is when somebody wants to look. */

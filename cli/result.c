@@ -73,7 +73,8 @@ json_t *cs_json_of_outputs(const cs_run_response *response) {
 static void say_output(const cs_output *out, const char *name, const ProtobufCBinaryData *bytes, bool truncated,
                        window shown) {
     if (bytes->len == 0 && !truncated) return;
-    cs_say(out, "    %s, %zu bytes%s\n", name, bytes->len, truncated ? ", cut by the daemon" : "");
+    cs_say(out, "    %s, %zu %s%s\n", name, bytes->len, cs_plural(bytes->len, "byte", "bytes"),
+           truncated ? ", cut by the daemon" : "");
     cs_say_bytes(out, "      | ", cs_bytes_view(bytes), shown.lines, shown.width);
 }
 
@@ -103,14 +104,16 @@ static void say_project(const cs_output *out, const project_result *project, win
     for (size_t i = 0; i < project->n_artifacts; i++) {
         char path[160];
         cs_escape_short(cs_bytes_view(&project->artifacts[i]->path), path, sizeof path);
-        cs_say(out, "  artifact %zu: %s, %zu bytes\n", i + 1, path, project->artifacts[i]->content.len);
+        cs_say(out, "  artifact %zu: %s, %zu %s\n", i + 1, path, project->artifacts[i]->content.len,
+               cs_plural(project->artifacts[i]->content.len, "byte", "bytes"));
     }
     if (project->artifacts_truncated) cs_say(out, "  the daemon left artifacts out\n");
 }
 
 static void say_module(const cs_output *out, const module_result *module, window shown) {
     say_outcome(out, (int)module->outcome, &module->outcome_detail);
-    cs_say(out, "  %zu rows of %d outputs\n", module->n_runs, module->width);
+    cs_say(out, "  %zu %s of %d %s\n", module->n_runs, cs_plural(module->n_runs, "row", "rows"), module->width,
+           module->width == 1 ? "output" : "outputs");
     size_t rows = shown.lines != 0 && shown.lines < module->n_runs ? shown.lines : module->n_runs;
     for (size_t i = 0; i < rows; i++) {
         cs_say(out, "    row %zu: status %d:", i + 1, module->runs[i]->status);

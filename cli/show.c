@@ -1,7 +1,5 @@
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"
@@ -135,19 +133,17 @@ static cs_result show_opened(showing *show, cs_source *source) {
         cs_member_number(out, "entries_left_out", show->left_out);
         if (show->seen == 0) return cs_fail(&out->err, CS_CODE_NOTHING_TO_CHECK, "there is no entry to show");
     } else if (!show->found && result == CS_OK) {
-        return cs_fail(&out->err, CS_CODE_ENTRY_UNKNOWN, "there is no entry %" PRIu64 "; %" PRIu64 " were read",
-                       show->wanted, show->seen);
+        return cs_fail(&out->err, CS_CODE_ENTRY_UNKNOWN, "there is no entry %" PRIu64 "; %" PRIu64 " %s read",
+                       show->wanted, show->seen, cs_plural(show->seen, "was", "were"));
     }
     return result;
 }
 
 static cs_result read_entry_number(const char *text, uint64_t *out, cs_error *err) {
-    char *end = NULL;
-    errno = 0;
-    long long value = strtoll(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || value < 1)
-        return cs_fail(err, CS_CODE_USAGE, "ENTRY is a number from 1, not '%.40s'", text);
-    *out = (uint64_t)value;
+    uint64_t value = 0;
+    if (!cs_decimal_read(cs_view_of(text), INT64_MAX, &value) || value < 1)
+        return cs_fail(err, CS_CODE_USAGE, "ENTRY is a number from 1, in digits alone, not '%.40s'", text);
+    *out = value;
     return CS_OK;
 }
 
@@ -189,7 +185,9 @@ int cs_cmd_show(int argc, char **argv) {
         .arguments = "[-p PUB...] [--trust FILE...] [--json] INPUT [ENTRY]",
         .about =
             "List the entries of a ledger or bundle, or show one in full. Without a trusted key nothing is verified,\n"
-            "and the output says so. Bytes that could steer a terminal are escaped.",
+            "and the output says so. Bytes that could steer a terminal are escaped. A run names no commit: whether "
+            "its\n"
+            "files are those of one is seen with `log --commit REV --repo DIR`.",
         .options = options,
         .option_count = 2,
         .min_arguments = 1,

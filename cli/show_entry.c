@@ -117,6 +117,10 @@ const char *cs_shown_kind(const cs_shown *shown) {
     return shown->statement.record->session.len > 0 ? "session-call" : "run";
 }
 
+const char *cs_shown_statement(const cs_read_verdict *read) {
+    return read->kind == CS_VERDICT_SUMMARY ? "summary" : "test-result";
+}
+
 const char *cs_shown_verification(const cs_shown *shown) {
     if (shown->entry->envelope.ptr == NULL && shown->entry->link.ptr == NULL) return "unsigned";
     if (!shown->checked) return "not-checked";

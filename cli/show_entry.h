@@ -34,6 +34,9 @@ void cs_shown_free(cs_shown *shown);
  * "verdict", "finding" or "unreadable". */
 const char *cs_shown_kind(const cs_shown *shown);
 
+/* Which of the two statements of a verdict it is: "test-result" or "summary". */
+const char *cs_shown_statement(const cs_read_verdict *read);
+
 /* "not-checked", "passed", "signature-only" (good, but whether it was signed in the window of its key is not for this
  * entry alone to tell), "failed", "unsigned" (an entry without an envelope), "could-not-check". */
 const char *cs_shown_verification(const cs_shown *shown);

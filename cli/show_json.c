@@ -55,7 +55,7 @@ static bool put_rules(json_t *object, const cs_stated_verdict *verdict) {
 static bool put_verdict(json_t *object, const cs_read_verdict *read) {
     const cs_stated_verdict *verdict = &read->verdict;
     bool summary = read->kind == CS_VERDICT_SUMMARY;
-    json_t *made = json_pack("{s:s, s:s, s:s, s:s, s:s}", "statement", summary ? "summary" : "test-result", "result",
+    json_t *made = json_pack("{s:s, s:s, s:s, s:s, s:s}", "statement", cs_shown_statement(read), "result",
                              verdict->passed ? "PASSED" : "FAILED", "commit", verdict->commit, "repository",
                              verdict->repository, "policy_sha256", verdict->policy_sha256);
     if (!put(object, "gate_verdict", made)) return false;

@@ -43,8 +43,8 @@ void cs_show_line(const cs_output *out, const cs_shown *shown) {
         cs_say(out, " (%s)", code);
     }
     if (shown->judged)
-        cs_say(out, " (%s of commit %s)", shown->verdict.verdict.passed ? "PASSED" : "FAILED",
-               shown->verdict.verdict.commit);
+        cs_say(out, " (%s: %s of commit %s)", cs_shown_statement(&shown->verdict),
+               shown->verdict.verdict.passed ? "PASSED" : "FAILED", shown->verdict.verdict.commit);
     if (shown->result != CS_OK) cs_say(out, " [%s]", cs_code_name(shown->err.code));
     cs_say(out, "\n");
 }
@@ -116,11 +116,13 @@ static void say_verification(const cs_output *out, const cs_shown *shown) {
 
 static void say_statement(const cs_output *out, const cs_statement *statement) {
     if (statement->kind == CS_STATEMENT_CLOSE) {
-        cs_say(out, "close of session %s\n  after %" PRIu64 " calls, the last record %s\n", statement->close.session,
-               statement->close.calls, statement->close.last_record_sha256);
+        cs_say(out, "close of session %s\n  after %" PRIu64 " %s, the last record %s\n", statement->close.session,
+               statement->close.calls, cs_plural(statement->close.calls, "call", "calls"),
+               statement->close.last_record_sha256);
     } else if (statement->kind == CS_STATEMENT_LINK && statement->link.checkpoint) {
-        cs_say(out, "checkpoint on line %" PRIu64 " of a bundle, after %" PRIu64 " lines\n  previous line      %s\n",
-               statement->link.index, statement->link.lines, statement->link.previous_sha256);
+        cs_say(out, "checkpoint on line %" PRIu64 " of a bundle, after %" PRIu64 " %s\n  previous line      %s\n",
+               statement->link.index, statement->link.lines, cs_plural(statement->link.lines, "line", "lines"),
+               statement->link.previous_sha256);
     } else if (statement->kind == CS_STATEMENT_LINK) {
         cs_say(out, "link of line %" PRIu64 "\n  previous line      %s\n  entry              %s\n",
                statement->link.index, statement->link.previous_sha256, statement->link.entry_sha256);
@@ -141,8 +143,13 @@ static void say_names(const cs_output *out, const char *label, const char *const
 static void say_verdict(const cs_output *out, const cs_read_verdict *read) {
     const cs_stated_verdict *verdict = &read->verdict;
     bool summary = read->kind == CS_VERDICT_SUMMARY;
-    cs_say(out, "%s of a gate's verdict, which is no evidence of a run: %s\n", summary ? "summary" : "test result",
+    cs_say(out, "%s of a gate's verdict, which is no evidence of a run: %s\n", cs_shown_statement(read),
            verdict->passed ? "PASSED" : "FAILED");
+    cs_say(out, "  it states that the gate %s commit %s,\n  judged by the policy whose file has the SHA-256 %s\n",
+           verdict->passed ? "passed" : "refused", verdict->commit, verdict->policy_sha256);
+    cs_say(out, "  %s\n",
+           summary ? "one verdict is two entries: this is the summary, and the test-result names the rules"
+                   : "one verdict is two entries: this is the test-result, and the summary says when it was judged");
     say_text(out, "commit", verdict->commit);
     say_text(out, "repository", verdict->repository[0] != '\0' ? verdict->repository : "(not named)");
     say_text(out, "policy sha256", verdict->policy_sha256);
@@ -167,7 +174,8 @@ void cs_show_full(const cs_output *out, const cs_shown *shown) {
                shown->response->duration_ms);
         cs_say_result(out, shown->response, 0, 0);
     } else if (shown->entry->response.ptr != NULL) {
-        cs_say(out, "response: %zu bytes that are no answer of the wire\n", shown->entry->response.len);
+        cs_say(out, "response: %zu %s no answer of the wire\n", shown->entry->response.len,
+               cs_plural(shown->entry->response.len, "byte that is", "bytes that are"));
         cs_say_bytes(out, "      | ", shown->entry->response, 0, 0);
     }
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "records/text.h"
 #include "replay/trajectory.h"
 
 #define CONTROLLER "controller.js"
@@ -242,8 +243,8 @@ static double longest(const cs_cartpole *cartpole) {
 }
 
 static void describe(const cs_cartpole *cartpole, char *text, size_t size) {
-    int at = snprintf(text, size, "%zu different trajector%s over %.2f s.", cartpole->count,
-                      cartpole->count == 1 ? "y" : "ies", longest(cartpole));
+    int at = snprintf(text, size, "%zu different %s over %.2f s.", cartpole->count,
+                      cs_plural(cartpole->count, "trajectory", "trajectories"), longest(cartpole));
     for (size_t i = 0; i < cartpole->count && at > 0 && (size_t)at < size; i++) {
         const cs_trajectory_line *line = &cartpole->lines[i];
         int more = line->fell ? snprintf(text + at, size - (size_t)at, " In line %zu the pole falls at %.2f s.", i + 1,
@@ -290,9 +291,9 @@ static void put_outcome(cs_markup *out, const cs_trajectory_line *line) {
     else
         cs_markup_raw(out, "<b>the pole stays up</b>");
     if (line->holes > 0)
-        cs_markup_printf(
-            out, " <span class=\"cut\">(in %zu of %zu ticks angle or position is no number, and not drawn)</span>",
-            line->holes, line->ticks);
+        cs_markup_printf(out,
+                         " <span class=\"cut\">(in %zu of %zu %s angle or position is no number, and not drawn)</span>",
+                         line->holes, line->ticks, cs_plural(line->ticks, "tick", "ticks"));
 }
 
 static void put_controller(cs_markup *out, const cs_trajectory_line *line) {
@@ -346,7 +347,8 @@ void cs_cartpole_markup(cs_markup *out, const cs_cartpole *cartpole, bool severa
         put_legend(out, cartpole, i, several);
     cs_markup_raw(out, "</ul>");
     if (cartpole->left_out > 0)
-        cs_markup_printf(out, "<p class=\"cut\">%" PRIu64 " runs with other trajectories are not drawn.</p>",
-                         cartpole->left_out);
+        cs_markup_printf(
+            out, "<p class=\"cut\">%" PRIu64 " %s not drawn.</p>", cartpole->left_out,
+            cs_plural(cartpole->left_out, "run with another trajectory is", "runs with other trajectories are"));
     cs_markup_raw(out, "</section>\n");
 }

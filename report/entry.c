@@ -87,10 +87,7 @@ static void end_fact(cs_markup *out) {
 }
 
 static void put_view(cs_markup *out, const char *label, cs_view text) {
-    if (text.len == 0) return;
-    begin_fact(out, label);
-    cs_markup_short(out, text, CS_PAGE_NAME);
-    end_fact(out);
+    if (text.len > 0) cs_markup_fact(out, label, text, CS_PAGE_NAME);
 }
 
 static void put_bytes(cs_markup *out, const char *label, const ProtobufCBinaryData *text) {

@@ -150,7 +150,14 @@ void cs_markup_short(cs_markup *out, cs_view bytes, size_t max) {
     cs_markup_data(out, shown, false);
     cs_markup_raw(out, "</bdi>");
     if (shown.len < bytes.len)
-        cs_markup_printf(out, " <span class=\"cut\">(cut: %zu of %zu bytes)</span>", shown.len, bytes.len);
+        cs_markup_printf(out, " <span class=\"cut\">(cut: %zu of %zu %s)</span>", shown.len, bytes.len,
+                         cs_plural(bytes.len, "byte", "bytes"));
+}
+
+void cs_markup_fact(cs_markup *out, const char *label, cs_view text, size_t max) {
+    cs_markup_printf(out, "<div><dt>%s</dt><dd>", label);
+    cs_markup_short(out, text, max);
+    cs_markup_raw(out, "</dd></div>");
 }
 
 size_t cs_markup_keep(uint8_t *to, size_t size, cs_view text) {

@@ -40,6 +40,9 @@ void cs_markup_data(cs_markup *out, cs_view bytes, bool lines);
  * An empty one is said to be empty. */
 void cs_markup_short(cs_markup *out, cs_view bytes, size_t max);
 
+/* The same as an entry of a <dl>, behind a label of ours. */
+void cs_markup_fact(cs_markup *out, const char *label, cs_view text, size_t max);
+
 /* Copy bytes of somebody else's that are shown later; of more than `size` the beginning, and "..." behind it. `size` is
  * more than 3. Returns how many bytes are there. */
 size_t cs_markup_keep(uint8_t *to, size_t size, cs_view text);

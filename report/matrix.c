@@ -6,6 +6,7 @@
 
 #include "records/digest.h"
 #include "records/sha256.h"
+#include "records/text.h"
 #include "report/payload.h"
 
 #define WHAT_BYTES 72u
@@ -56,17 +57,16 @@ static bool is_same_provider(const cs_matrix_provider *a, const cs_matrix_provid
            strcmp(a->whole_name.hex, b->whole_name.hex) == 0 && strcmp(a->whole_tier.hex, b->whole_tier.hex) == 0;
 }
 
-/* The column of a provider and its tier; false: there are too many. */
-static bool find_provider(cs_matrix *matrix, const cs_run_record *record, size_t *out) {
+/* The column of a provider and its tier; CS_MATRIX_PROVIDERS: there are too many. */
+static cs_result find_provider(cs_matrix *matrix, const cs_run_record *record, size_t *out, cs_error *err) {
     cs_matrix_provider made = {.name_len = 0};
     if (!keep_name(cs_bytes_view(&record->provider), made.name, &made.name_len, &made.whole_name) ||
         !keep_name(cs_bytes_view(&record->isolation), made.tier, &made.tier_len, &made.whole_tier))
-        return false;
+        return cs_fail(err, CS_CODE_NO_MEMORY, "a digest could not be computed");
     for (*out = 0; *out < matrix->provider_count; (*out)++)
-        if (is_same_provider(&matrix->providers[*out], &made)) return true;
-    if (matrix->provider_count == CS_MATRIX_PROVIDERS) return false;
-    matrix->providers[matrix->provider_count++] = made;
-    return true;
+        if (is_same_provider(&matrix->providers[*out], &made)) return CS_OK;
+    if (matrix->provider_count < CS_MATRIX_PROVIDERS) matrix->providers[matrix->provider_count++] = made;
+    return CS_OK;
 }
 
 /* Digests of what is shown, computed here: also where nothing is verified they say what is the same. */
@@ -118,8 +118,9 @@ cs_result cs_matrix_see(cs_matrix *matrix, const cs_page_entry *entry, size_t in
         return CS_OK;
     }
     cs_result result = make_room(matrix, err);
+    if (result == CS_OK) result = find_provider(matrix, record, &run.provider, err);
     if (result != CS_OK) return result;
-    if (!find_provider(matrix, record, &run.provider)) {
+    if (run.provider == CS_MATRIX_PROVIDERS) {
         matrix->left_out++;
         return CS_OK;
     }
@@ -251,7 +252,8 @@ static void put_cell(cs_markup *out, const row *of, size_t provider, const writi
     }
     if (results == 0) cs_markup_raw(out, "<span class=\"none\">not run</span>");
     if (results > CELL_RESULTS)
-        cs_markup_printf(out, "<p class=\"cut\">and %zu more results</p>", results - CELL_RESULTS);
+        cs_markup_printf(out, "<p class=\"cut\">and %zu more %s</p>", results - CELL_RESULTS,
+                         cs_plural(results - CELL_RESULTS, "result", "results"));
 }
 
 static void put_verdict(cs_markup *out, const row *of) {
@@ -308,15 +310,18 @@ static void put_head(cs_markup *out, const cs_matrix *matrix) {
 }
 
 static void put_notes(cs_markup *out, const cs_matrix *matrix, uint64_t more) {
-    if (more > 0) cs_markup_printf(out, "<p class=\"cut\">%" PRIu64 " more works are not shown.</p>", more);
+    if (more > 0)
+        cs_markup_printf(out, "<p class=\"cut\">%" PRIu64 " more %s not shown.</p>", more,
+                         cs_plural(more, "work is", "works are"));
     if (matrix->left_out > 0)
-        cs_markup_printf(out, "<p class=\"cut\">%" PRIu64 " runs more than the page compares are left out.</p>",
-                         matrix->left_out);
+        cs_markup_printf(
+            out, "<p class=\"cut\">%" PRIu64 " %s left out.</p>", matrix->left_out,
+            cs_plural(matrix->left_out, "run more than the page compares is", "runs more than the page compares are"));
     if (matrix->calls > 0)
         cs_markup_printf(out,
-                         "<p class=\"note\">%" PRIu64 " calls of sessions are not compared here, since a call depends "
-                         "on those before it.</p>",
-                         matrix->calls);
+                         "<p class=\"note\">%" PRIu64 " %s not compared here, since a call depends on those before "
+                         "it.</p>",
+                         matrix->calls, cs_plural(matrix->calls, "call of a session is", "calls of sessions are"));
 }
 
 static void count_row(const row *of, cs_matrix_found *found) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "records/success.h"
+#include "records/text.h"
 #include "report/page_parts.h"
 #include "report/verdict.h"
 
@@ -17,10 +18,11 @@ cs_page *cs_page_new(const cs_trust *trust) {
     if (page == NULL) return NULL;
     page->trust = trust;
     cs_markup_begin(&page->inputs, CS_PAGE_MAX_PART);
-    cs_markup_begin(&page->entries, CS_PAGE_MAX_ENTRIES);
+    cs_markup_begin(&page->entries, CS_PAGE_MAX_ENTRIES + CS_PAGE_MAX_WARNINGS);
     cs_markup_begin(&page->findings, CS_PAGE_MAX_PART);
     cs_markup_begin(&page->faults, CS_PAGE_MAX_PART);
     cs_markup_begin(&page->gate, CS_PAGE_MAX_PART);
+    cs_markup_begin(&page->stated, CS_PAGE_MAX_PART);
     cs_markup_begin(&page->one, CS_PAGE_ENTRY_MARKUP);
     return page;
 }
@@ -32,6 +34,7 @@ void cs_page_free(cs_page *page) {
     cs_markup_free(&page->findings);
     cs_markup_free(&page->faults);
     cs_markup_free(&page->gate);
+    cs_markup_free(&page->stated);
     cs_markup_free(&page->one);
     cs_matrix_free(&page->matrix);
     cs_cartpole_free(&page->cartpole);
@@ -45,7 +48,8 @@ const cs_page_counts *cs_page_told(const cs_page *page) {
 /* ---- entries -------------------------------------------------------------------------------------------- */
 
 bool cs_page_place(cs_page *page, cs_markup *to) {
-    bool fits = !page->one.full && !to->full && to->buf.len + page->one.buf.len <= to->buf.max;
+    size_t max = to == &page->entries ? CS_PAGE_MAX_ENTRIES : to->buf.max;
+    bool fits = !page->one.full && !to->full && to->buf.len + page->one.buf.len <= max;
     if (fits) cs_markup_add(to, &page->one);
     cs_buf_clear(&page->one.buf);
     page->one.full = false;
@@ -71,9 +75,11 @@ void cs_page_input_begin(cs_page *page, cs_view name) {
     page->name = name;
     page->shown_before = page->counts.shown;
     page->named_finding = false;
+    page->named_stated = false;
     page->named_fault = false;
     put_input_name(&page->one, page->input, name);
-    if (!cs_page_place(page, &page->entries)) end_entries(page, page->anchor);
+    page->named_entries = cs_page_place(page, &page->entries);
+    if (!page->named_entries) end_entries(page, page->anchor);
     page->entries_at = page->entries.buf.len;
 }
 
@@ -120,6 +126,16 @@ cs_result cs_page_entry_add(cs_page *page, const cs_page_entry *entry, cs_error 
     cs_result result = cs_matrix_see(&page->matrix, entry, page->input, page->anchor, err);
     if (result == CS_OK) result = cs_cartpole_see(&page->cartpole, entry, page->input, page->anchor, err);
     return result;
+}
+
+void cs_page_stated_add(cs_page *page, const cs_page_stated *stated) {
+    if (page->stated_full) return;
+    if (!page->named_stated) put_input_name(&page->one, page->input, page->name);
+    cs_stated_markup(&page->one, stated);
+    page->stated_full = !cs_page_place(page, &page->stated);
+    if (page->stated_full) return;
+    page->named_stated = true;
+    page->counts.verdicts_shown++;
 }
 
 /* ---- faults --------------------------------------------------------------------------------------------- */
@@ -182,20 +198,27 @@ static void put_complete(cs_markup *out, const cs_page_outcome *outcome) {
 
 static void put_counts(cs_markup *out, const cs_page_outcome *outcome) {
     const cs_verify_summary *summary = outcome->summary;
-    cs_markup_printf(out, "%" PRIu64 " entr%s", outcome->entries, outcome->entries == 1 ? "y" : "ies");
+    cs_markup_printf(out, "%" PRIu64 " %s", outcome->entries, cs_plural(outcome->entries, "entry", "entries"));
     if (outcome->verdicts > 0)
-        cs_markup_printf(out, ", of them %" PRIu64 " statements of verdicts, not checked here and not shown",
-                         outcome->verdicts);
+        cs_markup_printf(out, ", of them %" PRIu64 " %s, no evidence of a run", outcome->verdicts,
+                         cs_plural(outcome->verdicts, "statement of a verdict", "statements of verdicts"));
     if (summary == NULL) return;
-    cs_markup_printf(out, ", %" PRIu64 " runs verified", summary->runs);
+    cs_markup_printf(out, ", %" PRIu64 " %s verified", summary->runs, cs_plural(summary->runs, "run", "runs"));
     if (summary->unanswered > 0)
-        cs_markup_printf(out, " (%" PRIu64 " of them calls without an answer)", summary->unanswered);
+        cs_markup_printf(out, " (%" PRIu64 " of them %s without an answer)", summary->unanswered,
+                         cs_plural(summary->unanswered, "a call", "calls"));
     if (summary->sessions > 0)
-        cs_markup_printf(out, ", %" PRIu64 " session%s closed", summary->sessions, summary->sessions == 1 ? "" : "s");
-    if (summary->duplicates > 0) cs_markup_printf(out, ", %" PRIu64 " duplicates", summary->duplicates);
+        cs_markup_printf(out, ", %" PRIu64 " %s closed", summary->sessions,
+                         cs_plural(summary->sessions, "session", "sessions"));
+    if (summary->duplicates > 0)
+        cs_markup_printf(out, ", %" PRIu64 " %s", summary->duplicates,
+                         cs_plural(summary->duplicates, "duplicate", "duplicates"));
     if (summary->findings > 0)
-        cs_markup_printf(out, ", %" PRIu64 " unsigned finding%s", summary->findings, summary->findings == 1 ? "" : "s");
-    cs_markup_printf(out, ", %" PRIu64 " failures, %" PRIu64 " warnings", summary->failures, summary->warnings);
+        cs_markup_printf(out, ", %" PRIu64 " unsigned %s", summary->findings,
+                         cs_plural(summary->findings, "finding", "findings"));
+    cs_markup_printf(out, ", %" PRIu64 " %s, %" PRIu64 " %s", summary->failures,
+                     cs_plural(summary->failures, "failure", "failures"), summary->warnings,
+                     cs_plural(summary->warnings, "warning", "warnings"));
 }
 
 static void put_input(cs_page *page, const cs_page_outcome *outcome) {
@@ -220,8 +243,9 @@ static void put_input(cs_page *page, const cs_page_outcome *outcome) {
     cs_markup_raw(out, "</td></tr>\n");
 }
 
-/* Above its entries, where it is read first. */
+/* Above its entries, where it is read first. Without its heading it would be read as one of the input before. */
 static void put_warning(cs_page *page, const cs_page_outcome *outcome) {
+    if (!page->named_entries) return;
     if (page->counts.shown == page->shown_before) {
         cs_markup_raw(&page->one, "<p class=\"none\">No entry is shown.</p>");
     } else if (page->trust != NULL && outcome->result != CS_OK) {

@@ -10,11 +10,12 @@
 
 #include "report/cartpole.h"
 #include "report/matrix.h"
+#include "report/stated.h"
 #include "verify/verify.h"
 
 #define CS_PAGE_MAX ((size_t)32 * 1024 * 1024)         /* bytes of the whole page */
 #define CS_PAGE_MAX_ENTRIES ((size_t)18 * 1024 * 1024) /* of all signed entries */
-#define CS_PAGE_MAX_PART ((size_t)3 * 1024 * 1024)     /* of each other part */
+#define CS_PAGE_MAX_PART ((size_t)2 * 1024 * 1024)     /* of each other part */
 #define CS_PAGE_FAULTS 1000u                           /* failures and warnings that are shown */
 #define CS_PAGE_INPUTS 1000u
 
@@ -26,7 +27,7 @@ typedef struct cs_page_outcome {
     cs_source_kind kind;
     bool opened;
     uint64_t entries;  /* read */
-    uint64_t verdicts; /* of them statements of verdicts, which are passed over */
+    uint64_t verdicts; /* of them statements of verdicts, which have no say in the result */
 } cs_page_outcome;
 
 typedef struct cs_page_counts {
@@ -37,7 +38,8 @@ typedef struct cs_page_counts {
     uint64_t findings; /* unsigned */
     uint64_t findings_shown;
     uint64_t contradictions; /* of them: tier-contradicted */
-    uint64_t verdicts;       /* statements of verdicts, passed over */
+    uint64_t verdicts;       /* statements of verdicts, which are no evidence of a run */
+    uint64_t verdicts_shown; /* of them */
     uint64_t faults;
     uint64_t faults_shown;
     cs_matrix_found matrix;
@@ -55,6 +57,7 @@ void cs_page_free(cs_page *page);
 /* One input after the other: begin, its entries and faults as they come, end. `name` is shown escaped. */
 void cs_page_input_begin(cs_page *page, cs_view name);
 CS_MUST_CHECK cs_result cs_page_entry_add(cs_page *page, const cs_page_entry *entry, cs_error *err);
+void cs_page_stated_add(cs_page *page, const cs_page_stated *stated);
 void cs_page_fault(cs_page *page, const cs_finding *fault);
 void cs_page_input_end(cs_page *page, const cs_page_outcome *outcome);
 

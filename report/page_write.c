@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "records/text.h"
 #include "report/page_parts.h"
 #include "report/style.h"
 
@@ -29,6 +30,7 @@ static void put_navigation(cs_markup *out, const cs_page *page) {
     cs_markup_raw(out, "<li><a href=\"#inputs\">Inputs</a></li><li><a href=\"#findings\">Findings</a></li>"
                        "<li><a href=\"#unsigned\">Unsigned findings</a></li>"
                        "<li><a href=\"#providers\">Same work, other providers</a></li>");
+    if (page->counts.verdicts > 0) cs_markup_raw(out, "<li><a href=\"#verdicts\">Kept verdicts</a></li>");
     if (page->cartpole.count > 0) cs_markup_raw(out, "<li><a href=\"#cartpole\">Cart-pole</a></li>");
     cs_markup_raw(out,
                   "<li><a href=\"#entries\">Entries</a></li><li><a href=\"#limits\">What this does not show</a></li>"
@@ -53,16 +55,17 @@ static void put_contradictions(cs_markup *out, const cs_page_counts *counts) {
                      "<p><span class=\"tag bad\">tier-contradicted</span> %" PRIu64
                      " unsigned finding%s that a daemon's "
                      "claimed tier was refuted: <a href=\"#unsigned\">look there</a>.</p>",
-                     counts->contradictions, counts->contradictions == 1 ? " says" : "s say");
+                     counts->contradictions, cs_plural(counts->contradictions, " says", "s say"));
 }
 
 static void put_totals(cs_markup *out, const cs_page_counts *counts) {
     const cs_matrix_found *found = &counts->matrix;
-    cs_markup_printf(out, "<p>%" PRIu64 " entr%s; of %" PRIu64 " with a result, the work of %" PRIu64 " failed. ",
-                     counts->entries, counts->entries == 1 ? "y" : "ies", counts->answered, counts->failed);
-    cs_markup_printf(out, "Of %" PRIu64 " work%s that ran more than once, %" PRIu64 " gave different results. ",
-                     found->compared, found->compared == 1 ? "" : "s", found->different);
-    cs_markup_printf(out, "%" PRIu64 " unsigned finding%s.</p>", counts->findings, counts->findings == 1 ? "" : "s");
+    cs_markup_printf(out, "<p>%" PRIu64 " %s; of %" PRIu64 " with a result, the work of %" PRIu64 " failed. ",
+                     counts->entries, cs_plural(counts->entries, "entry", "entries"), counts->answered, counts->failed);
+    cs_markup_printf(out, "Of %" PRIu64 " %s that ran more than once, %" PRIu64 " gave different results. ",
+                     found->compared, cs_plural(found->compared, "work", "works"), found->different);
+    cs_markup_printf(out, "%" PRIu64 " unsigned %s.</p>", counts->findings,
+                     cs_plural(counts->findings, "finding", "findings"));
 }
 
 static void put_keys(cs_markup *out, const cs_trust *trust) {
@@ -86,6 +89,9 @@ static void put_verified(cs_markup *out, const cs_page_counts *counts) {
     cs_markup_raw(out,
                   "<p>Every signature, record and digest passed, with the keys that were named. That says what ran and "
                   "what was stated of it; it does not say that the work succeeded.</p>");
+    if (counts->verdicts > 0)
+        cs_markup_raw(out, "<p>The verdicts of gates that the ledgers keep are not part of that: <a href=\"#verdicts\">"
+                           "each says for itself</a> whether it was checked.</p>");
 }
 
 static void put_verdict(cs_markup *out, const cs_page *page, cs_result result, const cs_error *verdict) {
@@ -117,8 +123,8 @@ static void put_inputs(cs_markup *out, const cs_page *page) {
     cs_markup_add(out, &page->inputs);
     cs_markup_raw(out, "</tbody></table>");
     if (page->inputs_left_out > 0)
-        cs_markup_printf(out, "<p class=\"cut\">%" PRIu64 " inputs are not named here, for want of room.</p>",
-                         page->inputs_left_out);
+        cs_markup_printf(out, "<p class=\"cut\">%" PRIu64 " %s not named here, for want of room.</p>",
+                         page->inputs_left_out, cs_plural(page->inputs_left_out, "input is", "inputs are"));
     cs_markup_raw(
         out, "<p class=\"note\">A head noted elsewhere, and given as <code>verify --expect-head</code> later, shows "
              "that nothing up to it was cut off or replaced.</p></section>\n");
@@ -134,8 +140,9 @@ static void put_faults(cs_markup *out, const cs_page *page) {
         cs_markup_raw(out, "<p>No failure and no warning.</p>");
     cs_markup_add(out, &page->faults);
     if (page->counts.faults > page->counts.faults_shown)
-        cs_markup_printf(out, "<p class=\"cut\">%" PRIu64 " more are not shown.</p>",
-                         page->counts.faults - page->counts.faults_shown);
+        cs_markup_printf(out, "<p class=\"cut\">%" PRIu64 " more %s not shown.</p>",
+                         page->counts.faults - page->counts.faults_shown,
+                         cs_plural(page->counts.faults - page->counts.faults_shown, "is", "are"));
     cs_markup_raw(out, "</section>\n");
 }
 
@@ -150,9 +157,28 @@ static void put_findings(cs_markup *out, const cs_page *page) {
              "no believable answer, as whoever wrote the ledger kept it. None of them counts as a run.</p>");
     cs_markup_add(out, &page->findings);
     if (page->counts.findings > page->counts.findings_shown)
-        cs_markup_printf(out, "<p class=\"cut\">%" PRIu64 " more are not shown, for want of room.</p>",
-                         page->counts.findings - page->counts.findings_shown);
+        cs_markup_printf(out, "<p class=\"cut\">%" PRIu64 " more %s not shown, for want of room.</p>",
+                         page->counts.findings - page->counts.findings_shown,
+                         cs_plural(page->counts.findings - page->counts.findings_shown, "is", "are"));
     cs_markup_raw(out, "</div></section>\n");
+}
+
+/* Whatever became of them, they have no say in the verdict on the inputs. */
+static void put_stated(cs_markup *out, const cs_page *page) {
+    if (page->counts.verdicts == 0) return;
+    cs_markup_raw(
+        out,
+        "<section id=\"verdicts\"><h2>Verdicts of gates that the ledgers keep</h2><p class=\"note\">What was "
+        "concluded of a commit, and no evidence that anything ran: these have no say in the verdict above, and each "
+        "says for itself whether it was checked. A verdict is two statements, its test-result and its summary; both "
+        "name the commit and the policy file's digest, and neither the commit that it was compared with nor the "
+        "name of that file.</p>");
+    cs_markup_add(out, &page->stated);
+    if (page->counts.verdicts > page->counts.verdicts_shown)
+        cs_markup_printf(out, "<p class=\"cut\">%" PRIu64 " more %s not shown, for want of room.</p>",
+                         page->counts.verdicts - page->counts.verdicts_shown,
+                         cs_plural(page->counts.verdicts - page->counts.verdicts_shown, "is", "are"));
+    cs_markup_raw(out, "</section>\n");
 }
 
 /* What the comparison says in short, or that it had too little room. */
@@ -160,9 +186,10 @@ static void put_matrix(cs_markup *out, const cs_page *page, const cs_markup *tab
     const cs_matrix_found *found = &page->counts.matrix;
     cs_markup_raw(out, "<section id=\"providers\"><h2>Same work, other providers</h2>");
     cs_markup_printf(out,
-                     "<p>%" PRIu64 " different work%s, of which %" PRIu64 " ran more than once: %" PRIu64
+                     "<p>%" PRIu64 " different %s, of which %" PRIu64 " ran more than once: %" PRIu64
                      " with one result, <b>%" PRIu64 " with different ones</b>.</p>",
-                     found->works, found->works == 1 ? "" : "s", found->compared, found->same, found->different);
+                     found->works, cs_plural(found->works, "work", "works"), found->compared, found->same,
+                     found->different);
     cs_markup_raw(
         out, "<p class=\"note\">Work is the same when its request digest is, without protocol number and floor. A "
              "different result may be chance in the work, or its provider showing: <code>countersign replay</code> "
@@ -184,9 +211,10 @@ static void put_entries(cs_markup *out, const cs_page *page) {
     if (page->counts.entries > page->counts.shown)
         cs_markup_printf(out,
                          "<p class=\"cut\">%" PRIu64 " of %" PRIu64
-                         " entries are not shown, for want of room; they are "
-                         "counted, compared and verified all the same. <code>countersign show</code> shows them.</p>",
-                         page->counts.entries - page->counts.shown, page->counts.entries);
+                         " %s not shown, for want of room, but counted, compared and verified all the same. "
+                         "<code>countersign show</code> shows all.</p>",
+                         page->counts.entries - page->counts.shown, page->counts.entries,
+                         cs_plural(page->counts.entries, "entry is", "entries are"));
     cs_markup_raw(out, "</section>\n");
 }
 
@@ -231,6 +259,7 @@ static void put_body(cs_markup *out, const cs_page *page, const cs_markup *table
     put_inputs(out, page);
     put_faults(out, page);
     put_findings(out, page);
+    put_stated(out, page);
     put_matrix(out, page, table);
     cs_cartpole_markup(out, &page->cartpole, page->input > 1);
     put_entries(out, page);

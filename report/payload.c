@@ -38,7 +38,8 @@ static void put_lines(cs_markup *out, cs_view bytes, cs_allowance *allowance) {
         cs_markup_raw(out, "</code></pre>");
     }
     if (shown.len < bytes.len)
-        cs_markup_printf(out, "<p class=\"cut\">Cut here: the page shows %zu of %zu bytes.</p>", shown.len, bytes.len);
+        cs_markup_printf(out, "<p class=\"cut\">Cut here: the page shows %zu of %zu %s.</p>", shown.len, bytes.len,
+                         cs_plural(bytes.len, "byte", "bytes"));
 }
 
 /* A text under a label of ours, and, of a file, its path. Small outputs are open, everything else is folded. */
@@ -51,7 +52,8 @@ static void put_text(cs_markup *out, const char *label, cs_view name, cs_view by
         cs_markup_raw(out, " ");
         cs_markup_short(out, name, CS_PAGE_NAME);
     }
-    cs_markup_printf(out, " <span class=\"size\">%zu byte%s</span></summary>", bytes.len, bytes.len == 1 ? "" : "s");
+    cs_markup_printf(out, " <span class=\"size\">%zu %s</span></summary>", bytes.len,
+                     cs_plural(bytes.len, "byte", "bytes"));
     if (bytes.len > 0 && cs_sha256_once(bytes, &digest))
         cs_markup_printf(out, "<p class=\"size\">SHA-256 <bdi class=\"d\">%s</bdi></p>", digest.hex);
     if (bytes.len == 0)
@@ -69,9 +71,10 @@ static size_t bounded(size_t count) {
     return count < CS_PAGE_LIST ? count : CS_PAGE_LIST;
 }
 
-static void say_more(cs_markup *out, size_t count, const char *what) {
+static void say_more(cs_markup *out, size_t count, const char *one, const char *several) {
     if (count > CS_PAGE_LIST)
-        cs_markup_printf(out, "<p class=\"cut\">%zu more %s are not shown.</p>", count - CS_PAGE_LIST, what);
+        cs_markup_printf(out, "<p class=\"cut\">%zu more %s not shown.</p>", count - CS_PAGE_LIST,
+                         cs_plural(count - CS_PAGE_LIST, one, several));
 }
 
 static void put_field(cs_markup *out, const char *label, const ProtobufCBinaryData *text) {
@@ -86,11 +89,11 @@ static void put_field(cs_markup *out, const char *label, const ProtobufCBinaryDa
 static void put_files(cs_markup *out, cs_project_file **files, size_t count, cs_allowance *allowance) {
     for (size_t i = 0; i < bounded(count); i++)
         put_text(out, "File", cs_bytes_view(&files[i]->path), cs_bytes_view(&files[i]->content), false, allowance);
-    say_more(out, count, "files");
+    say_more(out, count, "file is", "files are");
 }
 
-static void put_names(cs_markup *out, const char *label, const char *what, const ProtobufCBinaryData *names,
-                      size_t count) {
+static void put_names(cs_markup *out, const char *label, const char *one, const char *several,
+                      const ProtobufCBinaryData *names, size_t count) {
     if (count == 0) return;
     cs_markup_printf(out, "<p class=\"k\">%s</p><ol>", label);
     for (size_t i = 0; i < bounded(count); i++) {
@@ -99,7 +102,7 @@ static void put_names(cs_markup *out, const char *label, const char *what, const
         cs_markup_raw(out, "</li>");
     }
     cs_markup_raw(out, "</ol>");
-    say_more(out, count, what);
+    say_more(out, count, one, several);
 }
 
 static void put_numbers(cs_markup *out, const double *values, size_t count) {
@@ -110,15 +113,15 @@ static void put_numbers(cs_markup *out, const double *values, size_t count) {
 
 static void put_module(cs_markup *out, const Plimsoll__V1__ModuleRun *module) {
     put_field(out, "Model", &module->model);
-    cs_markup_printf(out, "<p>%zu rows, end time %.17g s, step %.17g s</p><ol class=\"d\">", module->n_rows,
-                     module->end_time, module->step);
+    cs_markup_printf(out, "<p>%zu %s, end time %.17g s, step %.17g s</p><ol class=\"d\">", module->n_rows,
+                     cs_plural(module->n_rows, "row", "rows"), module->end_time, module->step);
     for (size_t i = 0; i < bounded(module->n_rows); i++) {
         cs_markup_raw(out, "<li>");
         put_numbers(out, module->rows[i]->values, module->rows[i]->n_values);
         cs_markup_raw(out, "</li>");
     }
     cs_markup_raw(out, "</ol>");
-    say_more(out, module->n_rows, "rows");
+    say_more(out, module->n_rows, "row is", "rows are");
 }
 
 void cs_payload_request(cs_markup *out, const cs_run_request *request, cs_allowance *allowance) {
@@ -129,8 +132,9 @@ void cs_payload_request(cs_markup *out, const cs_run_request *request, cs_allowa
         break;
     case PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_PROJECT:
         put_field(out, "Grant profile", &request->project->grant_profile);
-        put_names(out, "Steps", "steps", request->project->steps, request->project->n_steps);
-        put_names(out, "Artifacts asked for", "artifacts", request->project->artifacts, request->project->n_artifacts);
+        put_names(out, "Steps", "step is", "steps are", request->project->steps, request->project->n_steps);
+        put_names(out, "Artifacts asked for", "artifact is", "artifacts are", request->project->artifacts,
+                  request->project->n_artifacts);
         put_files(out, request->project->files, request->project->n_files, allowance);
         break;
     case PLIMSOLL__V1__RUN_REQUEST__PAYLOAD_MODULE:
@@ -216,25 +220,26 @@ static void put_project(cs_markup *out, const Plimsoll__V1__ProjectResult *resul
     put_outcome(out, result->outcome, &result->outcome_detail);
     for (size_t i = 0; i < bounded(result->n_steps); i++)
         put_step(out, i, result->steps[i], allowance);
-    say_more(out, result->n_steps, "steps");
+    say_more(out, result->n_steps, "step is", "steps are");
     for (size_t i = 0; i < bounded(result->n_artifacts); i++)
         put_text(out, "Artifact", cs_bytes_view(&result->artifacts[i]->path),
                  cs_bytes_view(&result->artifacts[i]->content), false, allowance);
-    say_more(out, result->n_artifacts, "artifacts");
+    say_more(out, result->n_artifacts, "artifact is", "artifacts are");
     if (result->artifacts_truncated)
         cs_markup_raw(out, "<p class=\"cut\">The sandbox left artifacts out, at its own limit.</p>");
 }
 
 static void put_module_result(cs_markup *out, const Plimsoll__V1__ModuleResult *result, cs_allowance *allowance) {
     put_outcome(out, result->outcome, &result->outcome_detail);
-    cs_markup_printf(out, "<p>%zu rows of %" PRId32 " values</p><ol class=\"d\">", result->n_runs, result->width);
+    cs_markup_printf(out, "<p>%zu %s of %" PRId32 " %s</p><ol class=\"d\">", result->n_runs,
+                     cs_plural(result->n_runs, "row", "rows"), result->width, result->width == 1 ? "value" : "values");
     for (size_t i = 0; i < bounded(result->n_runs); i++) {
         cs_markup_printf(out, "<li>status %" PRId32 ":", result->runs[i]->status);
         put_numbers(out, result->runs[i]->outputs, result->runs[i]->n_outputs);
         cs_markup_raw(out, "</li>");
     }
     cs_markup_raw(out, "</ol>");
-    say_more(out, result->n_runs, "rows");
+    say_more(out, result->n_runs, "row is", "rows are");
     put_output(out, "Standard output", &result->stdout, false, allowance);
     put_output(out, "Standard error", &result->stderr, false, allowance);
 }

@@ -4,6 +4,9 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "records/text.h"
+
+#define SHA1_HEX 40u
 #define TEXT_BYTES 600u
 #define ROW_BYTES ((size_t)64 * 1024) /* more than the markup of a row can have */
 
@@ -30,6 +33,13 @@ static bool is_count(const json_t *object, const char *name) {
     return json_is_integer(value) && json_integer_value(value) >= 0;
 }
 
+/* A commit has an id of SHA-1 or SHA-256. */
+static bool is_commit_or_null(const json_t *object, const char *name) {
+    const json_t *value = json_object_get(object, name);
+    if (value == NULL || json_is_null(value)) return true;
+    return json_is_string(value) && (cs_is_hex(text_of(value), SHA1_HEX) || cs_is_hex(text_of(value), CS_SHA256_HEX));
+}
+
 /* ---- reading it exactly --------------------------------------------------------------------------------- */
 
 static cs_result check_rule(const json_t *rule, bool passed, cs_error *err) {
@@ -40,16 +50,24 @@ static cs_result check_rule(const json_t *rule, bool passed, cs_error *err) {
         good = good && is_text_or_null(rule, optional[i]);
     const json_t *entry = json_object_get(rule, "entry");
     good = good && (entry == NULL || json_is_null(entry) || is_count(rule, "entry"));
+    good = good && (is_word(rule, "state", "passed") || is_word(rule, "state", "refused") ||
+                    is_word(rule, "state", "undecided"));
     if (!good) return refuse(err, "a rule is not of its form");
     if (passed && !is_word(rule, "state", "passed"))
         return refuse(err, "it says that the gate passed, and has a rule that did not");
     return CS_OK;
 }
 
+/* Of those that a requirement is about some count. */
+static bool are_counts(const json_t *section) {
+    return is_count(section, "selected") && is_count(section, "counted") &&
+           json_integer_value(json_object_get(section, "counted")) <=
+               json_integer_value(json_object_get(section, "selected"));
+}
+
 static cs_result check_section(const json_t *section, bool passed, cs_error *err) {
     const json_t *rules = json_object_get(section, "rules");
-    if (!json_is_array(rules) || !is_text_or_null(section, "requirement") || !is_count(section, "selected") ||
-        !is_count(section, "counted"))
+    if (!json_is_array(rules) || !is_text_or_null(section, "requirement") || !are_counts(section))
         return refuse(err, "a section is not of its form");
     for (size_t i = 0; i < json_array_size(rules); i++) {
         cs_result result = check_rule(json_array_get(rules, i), passed, err);
@@ -65,6 +83,30 @@ static size_t count_rules(const json_t *sections) {
     return count;
 }
 
+/* What it is about. A gate that ended before it judged says nothing of it, nor has every gate said all of it. */
+static cs_result check_about(const json_t *document, cs_error *err) {
+    const json_t *policy = json_object_get(document, "policy");
+    const json_t *repository = json_object_get(document, "repository");
+    if (!is_commit_or_null(document, "rev") || !is_commit_or_null(document, "base"))
+        return refuse(err, "a commit has no id of its form");
+    if (policy != NULL &&
+        (!json_is_string(json_object_get(policy, "file")) || !json_is_string(json_object_get(policy, "sha256")) ||
+         !cs_is_hex(text_of(json_object_get(policy, "sha256")), CS_SHA256_HEX) || !is_commit_or_null(policy, "commit")))
+        return refuse(err, "its policy is not of its form");
+    if (repository != NULL && !json_is_null(repository) &&
+        (!json_is_object(repository) || !is_text_or_null(repository, "work_tree") ||
+         !is_text_or_null(repository, "git_directory")))
+        return refuse(err, "its repository is not of its form");
+    return CS_OK;
+}
+
+static bool contradicts_pass(const json_t *document) {
+    const json_t *refusals = json_object_get(document, "refusals");
+    const json_t *verified = json_object_get(document, "sources_verified");
+    return (refusals != NULL && (!json_is_integer(refusals) || json_integer_value(refusals) != 0)) ||
+           (verified != NULL && !json_is_true(verified));
+}
+
 static cs_result check_document(const json_t *document, cs_error *err) {
     if (!is_word(document, "command", "gate")) return refuse(err, "its member command is not \"gate\"");
     const json_t *exit = json_object_get(document, "exit");
@@ -72,9 +114,15 @@ static cs_result check_document(const json_t *document, cs_error *err) {
         !json_is_string(json_object_get(document, "message")) || !json_is_string(json_object_get(document, "code")) ||
         !json_is_integer(exit))
         return refuse(err, "it has no verdict, code, message and exit");
-    bool passed = json_integer_value(exit) == 0;
-    if (passed != is_word(document, "verdict", "passed") || passed != is_word(document, "code", "ok"))
+    json_int_t number = json_integer_value(exit);
+    bool passed = number == 0;
+    if (number < 0 || number > CS_NOTHING || !is_word(document, "verdict", cs_result_word((cs_result)number)) ||
+        passed != is_word(document, "code", "ok"))
         return refuse(err, "its verdict, code and exit contradict each other");
+    if (passed && contradicts_pass(document))
+        return refuse(err, "it says that the gate passed, and that something was refused or not verified");
+    cs_result about = check_about(document, err);
+    if (about != CS_OK) return about;
     const json_t *sections = json_object_get(document, "sections");
     if (sections != NULL && !json_is_array(sections)) return refuse(err, "its member sections is no list");
     for (size_t i = 0; i < json_array_size(sections); i++) {
@@ -125,14 +173,15 @@ static void put_rule(cs_markup *out, const json_t *rule) {
 
 static size_t put_section(cs_markup *out, const json_t *section, size_t left) {
     const json_t *rules = json_object_get(section, "rules");
+    json_int_t counted = json_integer_value(json_object_get(section, "counted"));
+    json_int_t selected = json_integer_value(json_object_get(section, "selected"));
     size_t shown = 0;
     cs_markup_raw(out, "<h3>");
     if (json_is_string(json_object_get(section, "requirement"))) {
         cs_markup_raw(out, "Requirement ");
         put_member(out, section, "requirement");
-        cs_markup_printf(out, ": %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " records count",
-                         json_integer_value(json_object_get(section, "counted")),
-                         json_integer_value(json_object_get(section, "selected")));
+        cs_markup_printf(out, ": %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " %s", counted, selected,
+                         selected == 1 ? "record counts" : "records count");
     } else {
         cs_markup_raw(out, "The policy as a whole");
     }
@@ -149,6 +198,34 @@ static size_t put_section(cs_markup *out, const json_t *section, size_t left) {
     return shown;
 }
 
+/* ---- what it is about ----------------------------------------------------------------------------------- */
+
+/* A text; null when there was none, and not there when the file says nothing of it. */
+static void put_fact(cs_markup *out, const char *label, const json_t *object, const char *name, const char *none) {
+    const json_t *value = json_object_get(object, name);
+    if (json_is_string(value))
+        cs_markup_fact(out, label, text_of(value), TEXT_BYTES);
+    else
+        cs_markup_printf(out, "<div><dt>%s</dt><dd><span class=\"none\">%s</span></dd></div>", label,
+                         value != NULL ? none : "the file does not say");
+}
+
+static void put_about(cs_markup *out, const json_t *document) {
+    const json_t *policy = json_object_get(document, "policy");
+    const json_t *repository = json_object_get(document, "repository");
+    cs_markup_raw(out, "<dl>");
+    put_fact(out, "Commit", document, "rev", "none was named");
+    put_fact(out, "Compared with the base", document, "base", "none was named");
+    put_fact(out, "Policy", policy, "file", "");
+    put_fact(out, "Policy SHA-256", policy, "sha256", "");
+    put_fact(out, "Policy, read from the commit", policy, "commit", "none: it was read as a file");
+    if (json_is_object(repository)) {
+        put_fact(out, "Work tree", repository, "work_tree", "none: the repository is bare");
+        put_fact(out, "Git directory", repository, "git_directory", "none");
+    }
+    cs_markup_raw(out, "</dl>");
+}
+
 static void put_document(cs_markup *out, const json_t *document) {
     const json_t *sections = json_object_get(document, "sections");
     bool passed = is_word(document, "verdict", "passed");
@@ -163,12 +240,15 @@ static void put_document(cs_markup *out, const json_t *document) {
     cs_markup_raw(
         out, "</p></div><p class=\"note\">As the file says that was given as the gate's verdict. Nobody signed it, and "
              "this page did not judge again.</p>");
+    put_about(out, document);
     for (size_t i = 0;
          i < json_array_size(sections) && shown < CS_VERDICT_RULES && out->buf.len + ROW_BYTES < out->buf.max; i++)
         shown += put_section(out, json_array_get(sections, i), CS_VERDICT_RULES - shown);
     size_t all = count_rules(sections);
     if (all == 0) cs_markup_raw(out, "<p class=\"none\">It has no rule: the gate ended before it judged.</p>");
-    if (shown < all) cs_markup_printf(out, "<p class=\"cut\">%zu more rules are not shown.</p>", all - shown);
+    if (shown < all)
+        cs_markup_printf(out, "<p class=\"cut\">%zu more %s not shown.</p>", all - shown,
+                         cs_plural(all - shown, "rule is", "rules are"));
     cs_markup_raw(out, "</section>\n");
 }
 

@@ -229,8 +229,13 @@ static cs_result accept_unsigned(walk *w, const cs_entry *entry, cs_error *err) 
 
 static cs_result check_verdict(walk *w, const cs_entry *entry, cs_error *err) {
     cs_result result = CS_OK;
-    if (!w->options->pass_over_verdicts)
-        result = cs_stated_verdict_check(entry, w->options->trust, &w->work.signed_bytes, err);
+    if (w->options->pass_over_verdicts) {
+        w->summary->verdicts++;
+        if (w->options->on_verdict != NULL) result = w->options->on_verdict(w->options->user, entry, err);
+        w->stopped = result != CS_OK;
+        return result;
+    }
+    result = cs_stated_verdict_check(entry, w->options->trust, &w->work.signed_bytes, err);
     if (result == CS_OK) w->summary->verdicts++;
     return take(w, entry->number, result, err);
 }

@@ -63,6 +63,8 @@ typedef struct cs_verify_options {
     /* Pass over the statements of verdicts in a ledger, which are no evidence of a run: only their place and digest in
      * the chain of rows are checked, and they are counted. Their keys are as a rule not those of the runs. */
     bool pass_over_verdicts;
+    /* One that is passed over, of which nothing else was checked. Else as on_unsigned. May be NULL. */
+    cs_result (*on_verdict)(void *user, const cs_entry *entry, cs_error *err);
     void (*on_progress)(void *user, uint64_t done, uint64_t total); /* bytes; may be NULL */
     void *user;
 } cs_verify_options;

@@ -17,6 +17,10 @@ static cs_result check_envelope(const cs_entry *entry, const cs_envelope *envelo
                                 cs_buf *scratch, cs_error *err) {
     cs_read_verdict read;
     cs_result result = cs_envelope_verify(envelope, trust, scratch, err);
+    if (result != CS_OK && err != NULL && err->code == CS_CODE_ENVELOPE_KEY_UNKNOWN)
+        cs_error_also(err,
+                      ": it signed a gate's verdict that is kept here; if you trust that gate, give its public key "
+                      "too (-p)");
     if (result == CS_OK) result = cs_verdict_read(cs_buf_view(&envelope->payload), &read, err);
     if (result != CS_OK) return result;
     result = check_window(entry, trust, envelope->keyid, &read, err);

@@ -410,6 +410,8 @@ Test(diff, an_input_alone_must_hold_one_run) {
     EXPECT_EXIT(&c, cli_json(&c, ARGS("diff", "one.jsonl", "one.jsonl:3")), 6);
     EXPECT_TEXT(&c, "code", "entry-unknown");
     EXPECT_EXIT(&c, cli_json(&c, ARGS("diff", "one.jsonl:0", "one.jsonl")), 2);
+    EXPECT_EXIT(&c, cli_json(&c, ARGS("diff", "one.jsonl:9223372036854775808", "one.jsonl")), 2);
+    EXPECT_EXIT(&c, cli_json(&c, ARGS("diff", "one.jsonl:9223372036854775807", "one.jsonl")), 6);
     EXPECT_EXIT(&c, cli_json(&c, ARGS("diff", "one.jsonl:99999999999999999999", "one.jsonl")), 2);
     EXPECT_EXIT(&c, cli_json(&c, ARGS("diff", ":1", "one.jsonl")), 2);
     EXPECT_EXIT(&c, cli_json(&c, ARGS("diff", "one.jsonl")), 2);

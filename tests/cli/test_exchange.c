@@ -74,7 +74,7 @@ Test(exchange, the_published_bundle_there_and_back) {
     cli_case c;
     cli_begin(&c);
     EXPECT_EXIT(&c, cli_run(&c, ARGS("import", "-p", pub, "-l", "l.db", from)), 0);
-    EXPECT_HAS(c.end.out, "7 lines added, 0 were there already; 5 runs, 1 sessions closed, links kept");
+    EXPECT_HAS(c.end.out, "7 lines added, 0 were there already; 5 runs, 1 session closed, links kept");
     EXPECT_EXIT(&c, cli_run(&c, ARGS("export", "-o", "out.jsonl", "l.db")), 0);
     cr_expect(same_files(path_in(&c, "out.jsonl"), from), "not byte for byte");
     EXPECT_HAS(c.end.out, "out.jsonl: 7 lines: 6 entries added, 0 were there already\n");

@@ -122,6 +122,12 @@ Test(log, times_are_bounds_that_belong_to_it) {
     EXPECT_LINES(&c, "1 4", "--until", "2026-09-21T14:13:20.007Z", "good.jsonl");
     EXPECT_NONE(&c, "--until", "2026-09-21T14:13:20.006Z", "good.jsonl");
     EXPECT_LINES(&c, "3", "--since", "2026-09-21T14:13:20.008Z", "--until", "2026-09-21T14:13:21.006Z", "good.jsonl");
+    /* A day is its first moment, at both ends. */
+    EXPECT_NONE(&c, "--since", "2026-09-22", "good.jsonl");
+    EXPECT_LINES(&c, "1 4 3 2", "--since", "2026-09-21", "good.jsonl");
+    EXPECT_LINES(&c, "1 4 3 2", "--until", "2026-09-22", "good.jsonl");
+    EXPECT_NONE(&c, "--until", "2026-09-21", "good.jsonl");
+    EXPECT_LINES(&c, "1 4 3 2", "--since", "2026-09-21", "--until", "2026-09-22", "good.jsonl");
     cli_end(&c);
 }
 
@@ -350,6 +356,11 @@ Test(log, wrong_lines) {
     EXPECT_EXIT(&c, cli_json(&c, ARGS("log", "--tier", "strong", "good.jsonl")), 2);
     EXPECT_EXIT(&c, cli_json(&c, ARGS("log", "--tier", "vm", "--min-tier", "vm", "good.jsonl")), 2);
     EXPECT_EXIT(&c, cli_json(&c, ARGS("log", "--since", "yesterday", "good.jsonl")), 2);
+    EXPECT_EXIT(&c, cli_json(&c, ARGS("log", "--since", "2026-02-30", "good.jsonl")), 2);
+    EXPECT_EXIT(&c, cli_json(&c, ARGS("log", "--since", "2026-09-2", "good.jsonl")), 2);
+    EXPECT_EXIT(&c, cli_json(&c, ARGS("log", "--since", "2026-09-21T", "good.jsonl")), 2);
+    EXPECT_EXIT(&c, cli_json(&c, ARGS("log", "--until", "2026/09/21", "good.jsonl")), 2);
+    EXPECT_EXIT(&c, cli_json(&c, ARGS("log", "--until", "", "good.jsonl")), 2);
     EXPECT_EXIT(&c, cli_json(&c, ARGS("log", "--until", "2026-09-21T14:13:20+00:00", "good.jsonl")), 2);
     EXPECT_EXIT(
         &c,

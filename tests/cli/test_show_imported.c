@@ -59,7 +59,7 @@ Test(show_imported, a_checkpoint_in_full) {
     cr_expect_null(cli_member(&c, "shown.record"));
     EXPECT_EXIT(&c, cli_run(&c, ARGS("show", "ledger.db", "2")), 0);
     EXPECT_HAS(c.end.out, "entry 2: checkpoint\n");
-    EXPECT_HAS(c.end.out, "checkpoint on line 2 of a bundle, after 1 lines\n");
+    EXPECT_HAS(c.end.out, "checkpoint on line 2 of a bundle, after 1 line\n");
     EXPECT_HAS(c.end.out, first);
     cli_end(&c);
 }

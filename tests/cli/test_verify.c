@@ -56,7 +56,7 @@ Test(verify, one_changed_output_is_exit_1_with_entry_and_code) {
     EXPECT_EXIT(&c, cli_run(&c, ARGS("verify", "-p", "key.pub", "bad.jsonl")), 1);
     EXPECT_HAS(c.end.out, "bad.jsonl: line 2");
     EXPECT_HAS(c.end.out, ": result-digest: ");
-    EXPECT_HAS(c.end.out, "bad.jsonl: failed: bundle of 2 entries, 1 runs verified");
+    EXPECT_HAS(c.end.out, "bad.jsonl: failed: bundle of 2 entries, 1 run verified");
     EXPECT_HAS(c.end.err, "[result-digest]");
     EXPECT_EXIT(&c, cli_json(&c, ARGS("verify", "-p", "key.pub", "bad.jsonl")), 1);
     EXPECT_TEXT(&c, "code", "result-digest");

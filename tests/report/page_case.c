@@ -56,7 +56,8 @@ void page_case_write(page_case *c) {
                                                   .summary = &summary,
                                                   .opened = true,
                                                   .kind = CS_SOURCE_LEDGER,
-                                                  .entries = c->number});
+                                                  .entries = c->number + c->verdicts,
+                                                  .verdicts = c->verdicts});
     cr_assert_eq(cs_page_write(c->page, CS_OK, &verdict, NOW_MS, "1.2.3", &html, &err), CS_OK, "%s", err.message);
     c->len = html.len;
     cr_assert(cs_buf_byte(&html, '\0'));

@@ -10,8 +10,9 @@
 
 typedef struct page_case {
     cs_page *page;
-    uint64_t number; /* of the newest entry */
-    char *html;      /* of page_case_write; NUL-terminated */
+    uint64_t number;   /* of the newest entry */
+    uint64_t verdicts; /* statements of verdicts beside them */
+    char *html;        /* of page_case_write; NUL-terminated */
     size_t len;
     char said[512]; /* by parse.py */
 } page_case;

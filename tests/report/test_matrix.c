@@ -67,7 +67,7 @@ Test(report_matrix, what_is_the_same_work_and_what_the_same_result) {
         {"output", other_output, {1, 1, 0, 1}, "2 different results"},
         {"code", other_code, {2, 0, 0, 0}, "ran once"},
         {"time-out", other_time_out, {2, 0, 0, 0}, "ran once"},
-        {"session", in_a_session, {1, 0, 0, 0}, "1 calls of sessions are not compared"},
+        {"session", in_a_session, {1, 0, 0, 0}, "1 call of a session is not compared"},
         {"provider", same_provider, {1, 1, 1, 0}, "on one provider"},
         {"record", same_record, {1, 0, 0, 0}, "ran once"},
     };

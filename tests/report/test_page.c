@@ -315,3 +315,28 @@ Test(report_page, an_input_that_failed_is_warned_of_before_its_entries) {
     sample_free(&s);
     page_case_end(&c);
 }
+
+/* An input without room for its heading has no line of its own there: it would be read as one of the input before. */
+Test(report_page, no_line_stands_below_the_heading_of_another_input) {
+    static const char none[] = "<p class=\"none\">No entry is shown.</p>";
+    page_case c;
+    sample s;
+    sample_init(&s);
+    char name[301];
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    cs_page_outcome outcome = {.result = CS_OK, .opened = true};
+    page_case_begin(&c, true);
+    for (size_t i = 0; i < 20000 && cs_page_told(c.page)->shown == cs_page_told(c.page)->entries; i++)
+        page_case_add(&c, s.request, s.response);
+    for (size_t i = 1; i < CS_PAGE_INPUTS - 1; i++) {
+        cs_page_input_end(c.page, &outcome);
+        cs_page_input_begin(c.page, cs_view_of(name));
+    }
+    page_case_write(&c);
+    cr_expect_lt(cs_page_told(c.page)->shown, cs_page_told(c.page)->entries);
+    for (const char *at = strstr(c.html, none); at != NULL; at = strstr(at + 1, none))
+        cr_expect(strncmp(at - strlen("</h3>\n"), "</h3>\n", strlen("</h3>\n")) == 0);
+    sample_free(&s);
+    page_case_end(&c);
+}

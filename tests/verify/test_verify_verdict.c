@@ -130,17 +130,58 @@ Test(verify_verdict, a_key_that_is_not_trusted) {
     verdict_end(&c);
 }
 
+typedef struct passed_over {
+    uint64_t seen;
+    uint64_t stop_at; /* 0: never */
+} passed_over;
+
+static cs_result on_verdict(void *user, const cs_entry *entry, cs_error *err) {
+    passed_over *to = user;
+    cr_expect(entry->verdict);
+    to->seen++;
+    if (entry->number == to->stop_at) return cs_fail(err, CS_CODE_NO_MEMORY, "no more of them");
+    return CS_OK;
+}
+
 /* The same ledger for someone to whom only the runs are evidence. */
-static outcome pass_over(verdict_case *c) {
+static outcome pass_over_to(verdict_case *c, passed_over *to) {
     outcome out = {.result = CS_UNCHECKED, .err = CS_ERROR_INIT};
     cs_source *source = NULL;
     raw_close(c->db);
     cr_assert_eq(cs_source_open(c->path, &source, &out.err), CS_OK, "%s", out.err.message);
-    const cs_verify_options options = {.trust = &c->trust, .pass_over_verdicts = true};
+    const cs_verify_options options = {
+        .trust = &c->trust, .pass_over_verdicts = true, .on_verdict = to != NULL ? on_verdict : NULL, .user = to};
     out.result = cs_verify_source(source, &options, &out.summary, &out.err);
     cs_source_close(source);
     c->db = raw_open(c->path);
     return out;
+}
+
+static outcome pass_over(verdict_case *c) {
+    return pass_over_to(c, NULL);
+}
+
+/* Whoever passes over them can see them; and what goes wrong there is no fault of the ledger, and ends the walk. */
+Test(verify_verdict, what_is_passed_over_is_shown) {
+    verdict_case c;
+    verdict_begin(&c);
+    add_run(&c);
+    add_both(&c, &c.gate);
+    raw_append(c.db, verdict_row(cs_view_of("{}")));
+    c.trust = (cs_trust){.count = 0};
+    trust_key(&c.trust, &c.key);
+    passed_over to = {.seen = 0};
+    outcome out = pass_over_to(&c, &to);
+    check_outcome(out, CS_OK, "");
+    cr_expect_eq(to.seen, 3);
+    cr_expect_eq(out.summary.verdicts, 3);
+    to = (passed_over){.stop_at = 3};
+    out = pass_over_to(&c, &to);
+    cr_expect_eq(out.result, CS_UNCHECKED);
+    cr_expect_eq(out.err.code, CS_CODE_NO_MEMORY);
+    cr_expect_eq(to.seen, 2);
+    cr_expect_eq(out.summary.failures, 0);
+    verdict_end(&c);
 }
 
 Test(verify_verdict, passed_over) {

@@ -13,8 +13,8 @@ typedef struct watch {
 } watch;
 
 static void on_element(void *user, const XML_Char *name, const XML_Char **attributes) {
-    static const char *const known[] = {"p", "span", "bdi", "section", "h2",    "h3", "div",   "strong",
-                                        "b", "tr",   "th",  "td",      "table", "a",  "thead", "tbody"};
+    static const char *const known[] = {"p",  "span", "bdi",   "section", "h2",    "h3",    "div", "strong", "b", "tr",
+                                        "th", "td",   "table", "a",       "thead", "tbody", "dl",  "dt",     "dd"};
     static const char *const named[] = {"class", "dir", "id", "scope", "data-label"};
     const watch *w = user;
     bool found = false;

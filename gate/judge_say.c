@@ -154,6 +154,16 @@ static void want_reproduced(const cs_policy_requirement *requirement, cs_gate_fi
                    cs_plural(requirement->reproduced_runs, "run", "runs"));
 }
 
+/* What is the same in every policy. */
+static const char *const always_wanted[CS_GATE_RULES] = {
+    [CS_GATE_WORK] = "every step ran, in order, and ended with exit code 0",
+    [CS_GATE_TIME_OUT] = "no part of the run met its time limit",
+    [CS_GATE_TRUNCATION] = "no output and no artifact was cut",
+    [CS_GATE_TESTS_OF_BASE] = "as many executed tests as in a run of the base",
+    [CS_GATE_SAME_RESULT] = "no work with different results",
+    [CS_GATE_CROSS_CHECK] = "no finding that contradicts the tier of a daemon that is relied on",
+};
+
 void cs_gate_want(const cs_policy_requirement *requirement, cs_gate_finding *out) {
     switch (out->rule) {
     case CS_GATE_SELECTED:
@@ -176,16 +186,8 @@ void cs_gate_want(const cs_policy_requirement *requirement, cs_gate_finding *out
                   &requirement->grant_profiles);
         break;
     case CS_GATE_AGE:
-        want_number(out, "a run that ended at most", requirement->max_age_s, "seconds ago");
-        break;
-    case CS_GATE_WORK:
-        want_text(out, "every step ran, in order, and ended with exit code 0");
-        break;
-    case CS_GATE_TIME_OUT:
-        want_text(out, "no part of the run met its time limit");
-        break;
-    case CS_GATE_TRUNCATION:
-        want_text(out, "no output and no artifact was cut");
+        want_number(out, "a run that ended at most", requirement->max_age_s,
+                    cs_plural(requirement->max_age_s, "second ago", "seconds ago"));
         break;
     case CS_GATE_BIND:
         want_bound(requirement, "the commit's bytes in every file of the run that matches", false, out);
@@ -196,22 +198,15 @@ void cs_gate_want(const cs_policy_requirement *requirement, cs_gate_finding *out
     case CS_GATE_TESTS:
         want_tests(&requirement->tests, out);
         break;
-    case CS_GATE_TESTS_OF_BASE:
-        want_text(out, "as many executed tests as in a run of the base");
-        break;
     case CS_GATE_COUNT:
-        want_number(out, "at least", requirement->min_records, "distinct records");
+        want_number(out, "at least", requirement->min_records,
+                    cs_plural(requirement->min_records, "distinct record", "distinct records"));
         break;
     case CS_GATE_REPRODUCED:
         want_reproduced(requirement, out);
         break;
-    case CS_GATE_SAME_RESULT:
-        want_text(out, "no work with different results");
-        break;
-    case CS_GATE_CROSS_CHECK:
-        want_text(out, "no finding that contradicts the tier of a daemon that is relied on");
-        break;
     default:
+        if (always_wanted[out->rule] != NULL) want_text(out, always_wanted[out->rule]);
         break;
     }
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "records/text.h"
 #include "records/time.h"
 
 #define TIME_TEXT 40u /* characters of a moment, with the NUL */
@@ -63,9 +64,9 @@ cs_result cs_envelope_verify(const cs_envelope *envelope, const cs_trust *trust,
     const cs_trusted_key *trusted = find_key(trust, envelope->keyid);
     if (trusted == NULL) {
         return cs_fail(err, CS_CODE_ENVELOPE_KEY_UNKNOWN,
-                       "signed under key %s, which is not among the %zu trusted; name the signer's public key if "
+                       "signed under key %s, which is not among the %zu trusted %s; name the signer's public key if "
                        "you know it from elsewhere",
-                       envelope->keyid, trust->count);
+                       envelope->keyid, trust->count, cs_plural(trust->count, "key", "keys"));
     }
     cs_buf_clear(scratch);
     if (!cs_dsse_pae(CS_PAYLOAD_TYPE, cs_buf_view(&envelope->payload), scratch)) {

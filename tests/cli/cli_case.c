@@ -1,12 +1,13 @@
 #include "tests/cli/cli_case.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define MAX_ARGUMENTS 32
 
-static const char *const clean_environment[] = {"PLIMSOLL_CALLER_TOKEN", "COUNTERSIGN_KEY", "TMPDIR=/tmp", "GITHUB_ACTIONS",
-                                                "GITHUB_STEP_SUMMARY", NULL};
+static const char *const clean_environment[] = {"PLIMSOLL_CALLER_TOKEN", "COUNTERSIGN_KEY",     "TMPDIR=/tmp",
+                                                "GITHUB_ACTIONS",        "GITHUB_STEP_SUMMARY", NULL};
 
 void cli_begin(cli_case *c) {
     memset(c, 0, sizeof *c);
@@ -24,20 +25,46 @@ void cli_end(cli_case *c) {
     folder_remove(c->folder);
 }
 
-int cli_run_program(cli_case *c, const char *program, const char *const arguments[]) {
+typedef struct command_line {
     char path[1024];
-    const char *argv[MAX_ARGUMENTS + 2] = {path};
-    exec_built(program, path);
+    const char *argv[MAX_ARGUMENTS + 2];
+} command_line;
+
+static void make_command(const char *program, const char *const arguments[], command_line *out) {
+    memset(out, 0, sizeof *out);
+    exec_built(program, out->path);
+    out->argv[0] = out->path;
     for (size_t i = 0; arguments[i] != NULL; i++) {
         cr_assert_lt(i, MAX_ARGUMENTS);
-        argv[i + 1] = arguments[i];
+        out->argv[i + 1] = arguments[i];
     }
-    exec_free(&c->end);
-    exec_run(&c->how, argv, &c->end);
-    /* Nothing that a sanitizer says may pass for an expected failure. */
+}
+
+/* Nothing that a sanitizer says may pass for an expected failure. */
+static int status_of(const cli_case *c) {
     cr_expect_null(strstr(c->end.err, "Sanitizer"), "%s", c->end.err);
     cr_expect_null(strstr(c->end.err, "runtime error"), "%s", c->end.err);
     return c->end.status;
+}
+
+int cli_run_program(cli_case *c, const char *program, const char *const arguments[]) {
+    command_line command;
+    make_command(program, arguments, &command);
+    exec_free(&c->end);
+    exec_run(&c->how, command.argv, &c->end);
+    return status_of(c);
+}
+
+int cli_interrupt(cli_case *c, int signal, peer *daemon, size_t requests, const char *const arguments[]) {
+    command_line command;
+    exec_beside beside;
+    make_command("countersign", arguments, &command);
+    exec_free(&c->end);
+    exec_begin(&c->how, command.argv, &beside);
+    cr_expect(peer_await(daemon, requests), "there were not so many requests");
+    cr_assert_eq(kill(beside.pid, signal), 0);
+    exec_wait(&beside, &c->end);
+    return status_of(c);
 }
 
 int cli_run(cli_case *c, const char *const arguments[]) {

@@ -9,6 +9,7 @@
 #include "tests/support/exec.h"
 #include "tests/support/folder.h"
 #include "tests/support/forge.h"
+#include "tests/support/peer.h"
 
 /* A folder of one test, a key pair in it (k.key, k.pub), and what the last program did. */
 typedef struct cli_case {
@@ -24,7 +25,9 @@ void cli_end(cli_case *c);
 
 /* Run `countersign` with these arguments, NULL at the end. Returns the exit status. */
 int cli_run(cli_case *c, const char *const arguments[]);
-/* The same with another program of the build folder. */
+/* The same of one that is sent a signal once the daemon has so many requests whole. */
+int cli_interrupt(cli_case *c, int signal, peer *daemon, size_t requests, const char *const arguments[]);
+/* cli_run with another program of the build folder. */
 int cli_run_program(cli_case *c, const char *program, const char *const arguments[]);
 #define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 

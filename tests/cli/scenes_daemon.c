@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,9 +166,8 @@ static void good_session(stage *s) {
 static void session(documents *d, stage *s, const char *name, int exit, const char *code) {
     serve(s);
     /* Each into a ledger of its own, for the script has one and the same session every time. */
-    documents_take(
-        d, &s->c, name, exit, code,
-        ARGS("session", "-d", s->url, "-k", "k.key", "-l", forge_text("%s.db", name), "calls.jsonl"));
+    documents_take(d, &s->c, name, exit, code,
+                   ARGS("session", "-d", s->url, "-k", "k.key", "-l", forge_text("%s.db", name), "calls.jsonl"));
     leave(s);
 }
 
@@ -232,23 +232,15 @@ static void session_unopened(documents *d, stage *s) {
     session(d, s, "session-nothing", 6, "nothing-to-check");
 }
 
-/* A signal ends the wait for a call; the session is still closed. The ledger is made just before the daemon is asked.
- */
+/* A signal ends the wait for a call; the session is still closed. */
 static void session_interrupted(documents *d, stage *s) {
     open_session(s);
     live_step(&s->script, (peer_step){.head = NULL, .end = PEER_STALL});
     close_session(s, 0, NULL);
     serve(s);
-    char program[1024];
-    exec_built("countersign", program);
-    const char *script = forge_text("%s session --json -d %s -k k.key -l new.db calls.jsonl & pid=$!; "
-                                    "until [ -s new.db ]; do sleep 0.1; done; sleep 1; kill $pid; wait $pid",
-                                    program, s->url);
-    exec_end end;
-    exec_run(&(exec_how){.folder = s->c.folder}, (const char *const[]){"/bin/sh", "-c", script, NULL}, &end);
-    cr_expect_eq(end.status, 4, "%d: %s%s", end.status, end.out, end.err);
-    documents_put(d, "session-interrupted", end.out, end.out_len);
-    exec_free(&end);
+    const char *const *command = ARGS("session", "--json", "-d", s->url, "-k", "k.key", "-l", "new.db", "calls.jsonl");
+    EXPECT_EXIT(&s->c, cli_interrupt(&s->c, SIGTERM, s->daemon, 3, command), 4);
+    documents_put(d, "session-interrupted", s->c.end.out, s->c.end.out_len);
     leave(s);
 }
 

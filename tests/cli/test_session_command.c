@@ -1,6 +1,7 @@
 /* `countersign session` against scripted daemons: every exit, and what is left behind. */
 #include "tests/cli/cli_case.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -116,17 +117,10 @@ Test(session_command, a_signal_still_closes_the_session) {
     live_call_answer(&s.script, &s.first, 0);
     live_step(&s.script, (peer_step){.head = NULL, .end = PEER_STALL});
     close_after(&s, 1, &s.first);
-    char program[1024];
-    char script[2048];
-    exec_built("countersign", program);
-    (void)snprintf(script, sizeof script,
-                   "%s session --json -d %s -k k.key -l ledger.db calls.jsonl & pid=$!; sleep 1; kill $pid; wait $pid",
-                   program, s.url);
-    exec_end end;
-    exec_run(&(exec_how){.folder = s.c.folder}, (const char *const[]){"/bin/sh", "-c", script, NULL}, &end);
-    cr_expect_eq(end.status, 4, "%d: %s%s", end.status, end.out, end.err);
-    cr_expect_not_null(strstr(end.out, "\"unanswered-interrupted\""), "%s", end.out);
-    exec_free(&end);
+    const char *const *command =
+        ARGS("session", "--json", "-d", s.url, "-k", "k.key", "-l", "ledger.db", "calls.jsonl");
+    EXPECT_EXIT(&s.c, cli_interrupt(&s.c, SIGTERM, s.daemon, 4, command), 4);
+    EXPECT_HAS(s.c.end.out, "\"unanswered-interrupted\"");
     peer_stop(s.daemon);
     cr_expect_eq(peer_connections(s.daemon), 6);
     expect_ledger(&s, 0, 1, 1); /* the call that was stopped never counted, and the close says so */

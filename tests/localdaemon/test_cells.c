@@ -172,7 +172,7 @@ static void check_ends(void) {
     if (python) quiet_cell(&session, PY("a = 1"), "", STARTED);
     quiet_cell(&session, JS("var a = 2; require('fs').writeFileSync('file', 'stays')"), "", STARTED);
     /* Out of time: this interpreter ends, the other one and the files stay. */
-    char *err = cell(&session, "\"timeoutMs\":400," JS("console.log('begun'); for (;;);"), "begun\n", 124, ENDED);
+    char *err = cell(&session, "\"timeoutMs\":1500," JS("console.log('begun'); for (;;);"), "begun\n", 124, ENDED);
     free(err);
     if (python) quiet_cell(&session, PY("a"), "1\n", 0);
     quiet_cell(&session, JS("[typeof a, require('fs').readFileSync('file', 'utf8')]"), "[ 'undefined', 'stays' ]\n",

@@ -328,11 +328,11 @@ Test(localdaemon_runs, protocol_4_container, .timeout = 60) {
 }
 
 Test(localdaemon_runs, process, .timeout = 100) {
-    check_all("process", 600);
+    check_all("process", 1500);
 }
 
 Test(localdaemon_runs, container, .timeout = 100) {
-    check_all("container", 600);
+    check_all("container", 1500);
 }
 
 /* Left out, by its name, of CI's pass with sanitizers (bootstrap.sh, UNSANITIZED). */

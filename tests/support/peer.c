@@ -19,7 +19,7 @@
 #define MAX_HEAD ((size_t)64 * 1024)
 #define MAX_BODY ((size_t)16 * 1024 * 1024)
 #define CHUNK 16384u
-#define DRIP_MS 20
+#define DRIP_MS 200
 #define AWAIT_MS 60000u
 
 struct peer {

@@ -41,7 +41,8 @@ static void add_suspicions(const cs_junit *junit, cs_gate_finding *out) {
     if (junit->repeated > 0)
         cs_gate_also(out, "; %" PRIu64 " %s the name of another", junit->repeated,
                      cs_plural(junit->repeated, "case repeats", "cases repeat"));
-    if (junit->lies) cs_gate_also(out, "; the file says otherwise: %s", junit->lie);
+    /* What is hidden is such a disagreement itself. */
+    if (junit->lies && !junit->hides) cs_gate_also(out, "; the file says otherwise: %s", junit->lie);
 }
 
 /* The most telling first: a failed test, then one that was skipped, which is also one executed test fewer. */
@@ -50,6 +51,11 @@ static void hold_counts(const cs_policy_tests *tests, const cs_junit *junit, cs_
         cs_gate_refuse(out, CS_CODE_GATE_TESTS_FAILED, "%" PRIu64 " of %" PRIu64 " %s failed%s%s", junit->failed,
                        junit->cases, cs_plural(junit->cases, "test", "tests"),
                        junit->first_failed[0] != '\0' ? ", the first: " : "", junit->first_failed);
+        if (junit->first_reason[0] != '\0') cs_gate_also(out, " (%s)", junit->first_reason);
+    } else if (junit->hides) {
+        /* However many may fail: what is not among the cases can't be counted. */
+        cs_gate_refuse(out, CS_CODE_GATE_TESTS_FAILED, "the file says of failures that it does not show: %s",
+                       junit->hidden);
     } else if (junit->skipped > tests->max_skipped) {
         cs_gate_refuse(out, CS_CODE_GATE_TESTS_SKIPPED, "%" PRIu64 " of %" PRIu64 " %s skipped", junit->skipped,
                        junit->cases, cs_plural(junit->cases, "test was", "tests were"));

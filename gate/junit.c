@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gate/junit_words.h"
 #include "records/sha256.h"
 #include "records/text.h"
 
 /* What an element is to the counting. */
-typedef enum element { DOCUMENT, SUITES, SUITE, CASE, MARK, OTHER } element;
+typedef enum element { DOCUMENT, SUITES, SUITE, CASE, MARK, OTHER, MISSPELT } element;
 
 /* What suites say of themselves, each with what it is compared with. */
 typedef enum summary { TESTS, FAILURES, ERRORS, SKIPPED, DISABLED, SUMMARIES } summary;
@@ -33,9 +34,11 @@ typedef struct frame {
     int64_t stated[SUMMARIES];
     count below;    /* cases in it and in its suites */
     count children; /* cases and suites directly in it, a suite as one */
+    bool shows;     /* a case in it failed, or was tried again */
     /* of a case */
     char shown[160]; /* its name, escaped; only kept while no case has failed */
     bool has[SUMMARIES];
+    bool again; /* it failed at first */
 } frame;
 
 typedef struct reading {
@@ -80,12 +83,22 @@ static const char *attribute(const XML_Char **attributes, const char *name) {
 /* A whole number of up to 18 digits, and nothing else. */
 static int64_t number_of(const char *text) {
     int64_t value = 0;
-    if (text == NULL) return NOT_STATED;
     size_t len = strspn(text, "0123456789");
     if (len == 0 || len > 18 || text[len] != '\0') return NO_NUMBER;
     for (size_t i = 0; i < len; i++)
         value = value * 10 + (text[i] - '0');
     return value;
+}
+
+/* What the attributes of that name say in whatever case they are written; two that disagree are no number. */
+static int64_t stated_number(const XML_Char **attributes, const char *name) {
+    int64_t stated = NOT_STATED;
+    for (; attributes[0] != NULL; attributes += 2) {
+        if (!cs_junit_same(attributes[0], name)) continue;
+        int64_t number = number_of(attributes[1]);
+        stated = stated == NOT_STATED || stated == number ? number : NO_NUMBER;
+    }
+    return stated;
 }
 
 /* The key of what is named so inside of what has the key `outer`. A NUL, which XML can't hold, ends the first text. */
@@ -108,7 +121,7 @@ static void begin_suite(reading *r, frame *f, const frame *parent, const XML_Cha
     cs_escape_short(cs_view_of(name != NULL ? name : "(no name)"), f->name, sizeof f->name);
     if (!make_key(r, parent->key, NULL, name, f->key)) refuse_memory(r);
     for (summary i = 0; i < SUMMARIES; i++)
-        f->stated[i] = number_of(attribute(attributes, summary_names[i]));
+        f->stated[i] = stated_number(attributes, summary_names[i]);
 }
 
 static bool keep_key(reading *r, const uint8_t *key) {
@@ -123,17 +136,39 @@ static bool keep_key(reading *r, const uint8_t *key) {
     return true;
 }
 
-static bool is_one_of(const char *text, const char *const *words) {
-    for (; text != NULL && *words != NULL; words++)
-        if (strcmp(text, *words) == 0) return true;
-    return false;
+/* What a word of its own makes of a case. `reason` says which, and is empty for an element that everybody knows. */
+static void mark_case(reading *r, frame *f, cs_junit_word says, const char *reason) {
+    if (says == CS_JUNIT_SAYS_AGAIN) f->again = true;
+    if (says == CS_JUNIT_SAYS_NOT_RUN) f->has[SKIPPED] = true;
+    if (says == CS_JUNIT_SAYS_ERROR) f->has[ERRORS] = true;
+    if (says == CS_JUNIT_SAYS_FAILED || says == CS_JUNIT_SAYS_UNKNOWN) f->has[FAILURES] = true;
+    if ((!f->has[FAILURES] && !f->has[ERRORS]) || r->out->first_failed[0] != '\0') return;
+    memcpy(r->out->first_failed, f->shown, sizeof f->shown);
+    (void)snprintf(r->out->first_reason, sizeof r->out->first_reason, "%s", reason);
+}
+
+static void mark_by_attribute(reading *r, frame *f, const char *name, const char *value) {
+    char shown[64];
+    char reason[128];
+    cs_junit_word says = cs_junit_attribute(name, value);
+    cs_escape_short(cs_view_of(value), shown, sizeof shown);
+    (void)snprintf(reason, sizeof reason, "%.16s=\"%s\"%s", name, shown,
+                   says == CS_JUNIT_SAYS_UNKNOWN ? ", which is no known word" : "");
+    if (says != CS_JUNIT_SAYS_NOTHING) mark_case(r, f, says, reason);
+}
+
+static void begin_mark(reading *r, frame *parent, const XML_Char *name) {
+    char shown[64];
+    char reason[128] = "";
+    cs_junit_word says = cs_junit_element(name);
+    cs_escape_short(cs_view_of(name), shown, sizeof shown);
+    if (says == CS_JUNIT_SAYS_UNKNOWN)
+        (void)snprintf(reason, sizeof reason, "it holds an element %s, which is not known", shown);
+    mark_case(r, parent, says, reason);
 }
 
 static void begin_case(reading *r, frame *f, const frame *parent, const XML_Char **attributes) {
-    static const char *const not_run[] = {"notrun", "disabled", "skipped", NULL};
-    static const char *const failed[] = {"fail", "failed", "failure", "error", NULL};
     const char *name = attribute(attributes, "name");
-    const char *status = attribute(attributes, "status");
     if (name == NULL) {
         refuse(r, "a testcase has no name", "");
         return;
@@ -148,39 +183,37 @@ static void begin_case(reading *r, frame *f, const frame *parent, const XML_Char
     }
     r->out->cases++;
     f->has[TESTS] = true;
-    f->has[SKIPPED] = is_one_of(status, not_run);
-    f->has[FAILURES] = is_one_of(status, failed);
-    if (r->out->first_failed[0] != '\0') return;
-    cs_escape_short(cs_view_of(name[0] != '\0' ? name : "(no name)"), f->shown, sizeof f->shown);
-    if (f->has[FAILURES]) memcpy(r->out->first_failed, f->shown, sizeof f->shown);
+    if (r->out->first_failed[0] == '\0')
+        cs_escape_short(cs_view_of(name[0] != '\0' ? name : "(no name)"), f->shown, sizeof f->shown);
+    for (; attributes[0] != NULL; attributes += 2)
+        mark_by_attribute(r, f, attributes[0], attributes[1]);
 }
 
-static void begin_mark(reading *r, frame *parent, const XML_Char *name) {
-    summary of = strcmp(name, "skipped") == 0 ? SKIPPED : strcmp(name, "error") == 0 ? ERRORS : FAILURES;
-    parent->has[of] = true;
-    if (of != SKIPPED && r->out->first_failed[0] == '\0')
-        memcpy(r->out->first_failed, parent->shown, sizeof parent->shown);
-}
-
-static element element_of(const XML_Char *name) {
-    if (strcmp(name, "testsuites") == 0) return SUITES;
-    if (strcmp(name, "testsuite") == 0) return SUITE;
-    if (strcmp(name, "testcase") == 0) return CASE;
-    if (strcmp(name, "skipped") == 0 || strcmp(name, "failure") == 0 || strcmp(name, "error") == 0) return MARK;
-    return OTHER;
+/* The elements that stand around cases are known by their exact names alone: what looks like one must not be passed
+ * over with the cases in it. */
+static element element_of(const XML_Char *name, const frame *parent) {
+    static const struct {
+        const char *name;
+        element is;
+    } known[] = {{"testsuites", SUITES}, {"testsuite", SUITE}, {"testcase", CASE}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (cs_junit_same(known[i].name, name)) return strcmp(known[i].name, name) == 0 ? known[i].is : MISSPELT;
+    if (parent->is == CASE) return MARK;
+    cs_junit_word says = cs_junit_element(name);
+    return says == CS_JUNIT_SAYS_FAILED || says == CS_JUNIT_SAYS_ERROR || says == CS_JUNIT_SAYS_NOT_RUN ? MARK : OTHER;
 }
 
 static bool has_place(element is, const frame *parent) {
     if (parent->is == DOCUMENT) return is == SUITES || is == SUITE;
     if (is == SUITE || is == CASE) return is_suite(parent);
     if (is == MARK) return parent->is == CASE;
-    return is != SUITES;
+    return is != SUITES && is != MISSPELT;
 }
 
 static void XMLCALL on_start(void *user, const XML_Char *name, const XML_Char **attributes) {
     reading *r = user;
     frame *parent = &r->stack[r->depth];
-    element is = element_of(name);
+    element is = element_of(name, parent);
     if (r->result != CS_OK) return;
     if (strchr(name, ':') != NULL) {
         refuse(r, "an element has a prefix", name);
@@ -231,8 +264,25 @@ static void check_stated(reading *r, const frame *f) {
         lie(r, f, disabled == NOT_STATED ? "skipped" : "skipped+disabled", sum, f->below.of[SKIPPED]);
 }
 
+/* Runners write what went wrong around the cases (before the first, behind the last) in these alone. What is no number
+ * is not the 0 that it should be. */
+static void check_hidden(reading *r, const frame *f) {
+    for (summary of = FAILURES; of <= ERRORS && !f->shows && !r->out->hides; of++) {
+        char number[24];
+        int64_t stated = f->stated[of];
+        if (stated == 0 || stated == NOT_STATED) continue;
+        (void)snprintf(number, sizeof number, "%" PRId64, stated);
+        (void)snprintf(r->out->hidden, sizeof r->out->hidden,
+                       "line %lu: suite \"%s\" says %s=%s, and no case in it failed", line_of(r), f->name,
+                       summary_names[of], stated < 0 ? "(no number)" : number);
+        r->out->hides = true;
+    }
+}
+
 static void end_suite(reading *r, const frame *f, frame *parent) {
     check_stated(r, f);
+    check_hidden(r, f);
+    parent->shows = parent->shows || f->shows;
     for (summary of = 0; of < SUMMARIES; of++) {
         parent->below.of[of] += f->below.of[of];
         if (of == TESTS || f->below.of[of] > 0) parent->children.of[of]++;
@@ -242,6 +292,7 @@ static void end_suite(reading *r, const frame *f, frame *parent) {
 static void end_case(reading *r, const frame *f, frame *parent) {
     if (f->has[SKIPPED]) r->out->skipped++;
     if (f->has[FAILURES] || f->has[ERRORS]) r->out->failed++;
+    parent->shows = parent->shows || f->has[FAILURES] || f->has[ERRORS] || f->again;
     for (summary of = 0; of < SUMMARIES; of++) {
         parent->below.of[of] += f->has[of];
         parent->children.of[of] += f->has[of];

@@ -19,9 +19,13 @@ static void check_read(cs_view xml, const cs_junit *read) {
     MUST((read->failed > 0) == (read->first_failed[0] != '\0'));
     MUST(memchr(read->first_failed, '\0', sizeof read->first_failed) != NULL);
     MUST(fuzz_printable(cs_view_of(read->lie), false) && fuzz_printable(cs_view_of(read->first_failed), false));
-    /* Nothing is counted that does not stand there. */
-    MUST(read->cases <= occurrences(xml, "<testcase") &&
-         read->failed <= occurrences(xml, "<failure") + occurrences(xml, "<error"));
+    MUST(read->hides == (read->hidden[0] != '\0') && memchr(read->hidden, '\0', sizeof read->hidden) != NULL);
+    MUST(memchr(read->first_reason, '\0', sizeof read->first_reason) != NULL);
+    MUST(read->failed > 0 || read->first_reason[0] == '\0');
+    MUST(fuzz_printable(cs_view_of(read->hidden), false) && fuzz_printable(cs_view_of(read->first_reason), false));
+    /* Nothing is counted that does not stand there. What is hidden differs from what was counted. */
+    MUST(read->cases <= occurrences(xml, "<testcase") && read->failed <= read->cases);
+    MUST(!read->hides || read->lies);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

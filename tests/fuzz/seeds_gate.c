@@ -27,6 +27,10 @@ static void put_junit(void) {
                   "<testsuite name=\"t\"><testcase name=\"a\"><error/><system-out><![CDATA[<failure/>]]></system-out>"
                   "</testcase></testsuite></testsuite>");
     put_text_seed("junit",
+                  "<testsuite name=\"s\" tests=\"3\" Failures=\"1\" errors=\"x\"><testcase name=\"a\" "
+                  "status=\"Passed\" result=\"suppressed\" success=\"no\" outcome=\"timeout\"/><testcase name=\"b\">"
+                  "<Ignored/><failed/><flakyError/></testcase><testcase name=\"c\"/></testsuite>");
+    put_text_seed("junit",
                   "<!DOCTYPE testsuite [<!ENTITY a \"b\">]><testsuite name=\"&a;\"><testcase name=\"a\"/></testsuite>");
 }
 

@@ -36,7 +36,9 @@ static cs_result check_names(cs_policy_reader *reader, json_t *value, const cs_p
 static cs_result read_requirements(cs_policy_reader *reader, json_t *value, void *out) {
     cs_policy *policy = out;
     void *items = NULL;
-    cs_result result = cs_policy_array(reader, value, 0, CS_POLICY_MAX_REQUIREMENTS, sizeof *policy->requirements,
+    /* That there are none is policy-empty, and no matter of form. */
+    if (json_is_array(value) && json_array_size(value) == 0) return CS_OK;
+    cs_result result = cs_policy_array(reader, value, 1, CS_POLICY_MAX_REQUIREMENTS, sizeof *policy->requirements,
                                        cs_policy_requirement_read, &items, &policy->requirement_count);
     if (result != CS_OK) return result;
     policy->requirements = items;
@@ -48,7 +50,6 @@ static cs_result read_protect(cs_policy_reader *reader, json_t *value, void *out
 }
 
 static cs_result read_document(cs_policy_reader *reader, json_t *document, cs_policy *policy) {
-    /* That there are no requirements is policy-empty, and no matter of form. */
     static const cs_policy_member members[] = {{"version", read_version, true},
                                                {"keys", read_keys, true},
                                                {"requirements", read_requirements, false},
@@ -72,14 +73,43 @@ static void find_needs(cs_policy *policy) {
 
 /* ---- reading ------------------------------------------------------------------------------------ */
 
+/* What is wrong with the JSON, before what the parser says of it. */
+static const char *json_fault(enum json_error_code code) {
+    switch (code) {
+    case json_error_duplicate_key:
+        return "an object of the policy has a member twice";
+    case json_error_invalid_utf8:
+        return "the policy is not text in UTF-8";
+    case json_error_null_character:
+    case json_error_null_byte_in_key:
+        return "a text of the policy holds NUL";
+    case json_error_numeric_overflow:
+        return "a number of the policy is too large";
+    case json_error_premature_end_of_input:
+        return "the policy ends before it is complete";
+    case json_error_end_of_input_expected:
+        return "something stands behind the end of the policy";
+    default:
+        return "the policy is no JSON";
+    }
+}
+
 static cs_result read_json(cs_view json, json_t **out, cs_error *err) {
     json_error_t why;
+    cs_result result = CS_UNCHECKED;
+    /* Nobody sees it in an editor, and the parser tells of a byte alone. */
+    if (json.len >= 3 && memcmp(json.ptr, "\xEF\xBB\xBF", 3) == 0) {
+        result = cs_fail(err, CS_CODE_POLICY_MALFORMED,
+                         "the policy begins with a byte order mark (BOM), which JSON has not; save it as UTF-8 "
+                         "without one");
+        cs_error_where(err, "line 1, column 1");
+        return result;
+    }
     *out = json_loadb((const char *)json.ptr, json.len, JSON_REJECT_DUPLICATES, &why);
     if (*out != NULL) return CS_OK;
     if (json_error_code(&why) == json_error_out_of_memory)
         return cs_fail(err, CS_CODE_NO_MEMORY, "no memory to read a policy");
-    cs_result result = cs_fail(err, CS_CODE_POLICY_MALFORMED,
-                               "the policy is no JSON of UTF-8 without NUL, or has a member twice (%s)", why.text);
+    result = cs_fail(err, CS_CODE_POLICY_MALFORMED, "%s (%s)", json_fault(json_error_code(&why)), why.text);
     cs_error_where(err, "line %d, column %d", why.line, why.column);
     return result;
 }

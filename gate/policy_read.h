@@ -26,6 +26,9 @@ typedef struct cs_policy_member {
 /* Fail with CS_CODE_POLICY_MALFORMED at the reader's place; what stands there is `found` (NULL: nothing). */
 CS_MUST_CHECK cs_result cs_policy_bad(const cs_policy_reader *reader, const char *what, const char *expected,
                                       const json_t *found);
+/* The same where another kind of value is `wanted` ("a list") than the one that stands there. */
+CS_MUST_CHECK cs_result cs_policy_bad_kind(const cs_policy_reader *reader, const char *wanted, const char *expected,
+                                           const json_t *found);
 CS_MUST_CHECK cs_result cs_policy_no_memory(const cs_policy_reader *reader);
 
 /* Go to the member or the element below the reader's place, and come back by cutting it to the length that is

@@ -97,7 +97,8 @@ static cs_result read_kind(cs_policy_reader *reader, json_t *value, void *out) {
                                         [CS_POLICY_CELL] = "cell"};
     cs_policy_requirement *requirement = out;
     const char *word = json_string_value(value);
-    for (int kind = CS_POLICY_JAVASCRIPT; word != NULL && kind <= CS_POLICY_CELL; kind++) {
+    if (word == NULL) return cs_policy_bad_kind(reader, "a text", KIND_FORM, value);
+    for (int kind = CS_POLICY_JAVASCRIPT; kind <= CS_POLICY_CELL; kind++) {
         if (strcmp(word, words[kind]) != 0) continue;
         requirement->kind = (cs_policy_kind)kind;
         return CS_OK;

@@ -194,12 +194,52 @@ Test(policy, what_was_found_and_what_was_expected) {
     expect_told("age-zero", "a whole number from 1 to 315360000", "0");
     expect_told("age-real", "a whole number from 1 to 315360000", "86400, written with a point or an exponent");
     expect_told("age-null", "a whole number from 1 to 315360000", "null");
-    expect_told("software-none", "an array of 1 to 256", "an array of 0");
-    expect_told("bind-object", "an array of 1 to 256", "an object");
+    expect_told("software-none", "a list of 1 to 256", "a list of 0");
+    expect_told("bind-object", "a list of 1 to 256", "an object");
     expect_told("floor-unknown", "process, container, kernel or vm", "VM");
     expect_told("kind-unknown", "javascript, project, module or cell", "Project");
     expect_told("cross-check-null", "true or false", "null");
     expect_told("requirement-null", "an object", "null");
+}
+
+/* The kind of what was found is told where another kind is wanted, since "1" and 1 look alike. */
+static void expect_kind(const char *name, const char *message, const char *expected, const char *found) {
+    expect_told(name, expected, found);
+    cr_expect_str_eq(err.message, message, "%s: %s", name, err.message);
+}
+
+Test(policy, a_value_of_another_kind_is_told_with_its_kind) {
+    expect_kind("version-two", "it is no whole number in its range", "1", "2");
+    expect_kind("version-text", "a number is wanted here, and this is a text", "1", "the text \"1\"");
+    expect_kind("version-true", "a number is wanted here, and this is true", "1", "true");
+    expect_kind("age-text", "a number is wanted here, and this is a text", "a whole number from 1 to 315360000",
+                "the text \"86400\"");
+    expect_kind("age-null", "a number is wanted here, and this is null", "a whole number from 1 to 315360000", "null");
+    expect_kind("cross-check-null", "true or false is wanted here, and this is null", "true or false", "null");
+    expect_kind("not-fewer-text", "true or false is wanted here, and this is a text", "true or false",
+                "the text \"yes\"");
+    expect_kind("bind-complete-number", "true or false is wanted here, and this is a number", "true or false",
+                "the number 1");
+    expect_kind("protect-text", "a list is wanted here, and this is a text", "a list of 1 to 256", "the text \"**\"");
+    expect_kind("bind-object", "a list is wanted here, and this is an object", "a list of 1 to 256", "an object");
+    expect_kind("software-none", "the list is empty; what is not asked for is left out", "a list of 1 to 256",
+                "a list of 0");
+    expect_kind("software-257", "the list is too long", "a list of 1 to 256", "a list of 257");
+    expect_kind("requirements-33", "the list is too long", "a list of 1 to 32", "a list of 33");
+    expect_kind("requirements-object", "a list is wanted here, and this is an object", "a list of 1 to 32",
+                "an object");
+    expect_kind("grants-text", "a list is wanted here, and this is a text", "a list of 0 to 256", "the text \"net\"");
+    expect_kind("requirement-null", "an object is wanted here, and this is null", "an object", "null");
+    expect_kind("records-array", "an object is wanted here, and this is a list", "an object", "a list of 0");
+    expect_kind("tests-true", "an object is wanted here, and this is true", "an object", "true");
+    expect_kind("step-list", "a text is wanted here, and this is a list",
+                "a text of 1 to 16384 bytes, exactly as the request has it", "a list of 1");
+    expect_kind("name-number", "a text is wanted here, and this is a number",
+                "1 to 64 of the characters A-Z a-z 0-9 . _ -", "the number 1");
+    expect_kind("kind-number", "a text is wanted here, and this is a number", "javascript, project, module or cell",
+                "the number 2");
+    expect_kind("floor-number", "a text is wanted here, and this is a number", "process, container, kernel or vm",
+                "the number 4");
 }
 
 /* What is wrong with a pattern is said in the very characters that should be written. */
@@ -248,6 +288,48 @@ Test(policy, a_member_twice_is_refused_with_its_line) {
                 CS_UNCHECKED, CS_CODE_POLICY_MALFORMED);
     EXPECT_WHERE(err, "line 2, column 20");
     cr_expect_not_null(strstr(err.message, "duplicate object key near '\"floor\"'"), "%s", err.message);
+}
+
+/* A long text keeps its end, which says that there is more, and a hostile one steers nothing. */
+Test(policy, a_text_of_another_kind_is_shown_safely) {
+    char long_text[256] = "";
+    memset(long_text, 'x', 200);
+    EXPECT_CODE(parse(replaced("86400", forge_text("\"%.95s\"", long_text))), err, CS_UNCHECKED,
+                CS_CODE_POLICY_MALFORMED);
+    cr_expect_str_eq(err.found, forge_text("the text \"%.95s\"", long_text));
+    EXPECT_CODE(parse(replaced("86400", forge_text("\"%.96s\"", long_text))), err, CS_UNCHECKED,
+                CS_CODE_POLICY_MALFORMED);
+    cr_expect_str_eq(err.found, forge_text("the text \"%.95s\"...", long_text));
+    EXPECT_CODE(parse(replaced("86400", forge_text("\"%.94s\xC3\xA9\"", long_text))), err, CS_UNCHECKED,
+                CS_CODE_POLICY_MALFORMED);
+    cr_expect_str_eq(err.found, forge_text("the text \"%.94s\"...", long_text));
+    EXPECT_CODE(parse(replaced("86400", "\"\\u001b[2J\xE2\x80\xAE\"")), err, CS_UNCHECKED, CS_CODE_POLICY_MALFORMED);
+    cr_expect_str_eq(err.found, "the text \"\\x1b[2J\\u{202e}\"");
+    EXPECT_CODE(parse(replaced("\"node --test\"", "1.5")), err, CS_UNCHECKED, CS_CODE_POLICY_MALFORMED);
+    cr_expect_str_eq(err.found, "the number 1.5, written with a point or an exponent");
+}
+
+static void expect_json(const char *text, const char *what, const char *where) {
+    EXPECT_CODE(parse(text), err, CS_UNCHECKED, CS_CODE_POLICY_MALFORMED);
+    cr_expect_eq(strncmp(err.message, what, strlen(what)), 0, "%s: %s", text, err.message);
+    cr_expect_str_eq(err.where, where, "%s: %s", text, err.where);
+}
+
+/* What it is, in words, then what the parser says, and where. */
+Test(policy, what_is_wrong_with_the_json) {
+    expect_json("\xEF\xBB\xBF{\"version\":1}", "the policy begins with a byte order mark (BOM)", "line 1, column 1");
+    expect_json("{\"a\":1,\n\"a\":2}", "an object of the policy has a member twice (duplicate object key near '\"a\"')",
+                "line 2, column 3");
+    expect_json("{\"a\":\"\xFF\"}", "the policy is not text in UTF-8 (unable to decode byte 0xff", "line 1, column 6");
+    expect_json("{\"a\":\"\\u0000\"}", "a text of the policy holds NUL (", "line 1, column 13");
+    expect_json("{\"\\u0000\":1}", "a text of the policy holds NUL (", "line 1, column 9");
+    expect_json("{\"a\":9223372036854775808}", "a number of the policy is too large (too big integer",
+                "line 1, column 24");
+    expect_json("{\"a\":1,", "the policy ends before it is complete (", "line 1, column 7");
+    expect_json("{}\n x", "something stands behind the end of the policy (end of file expected near 'x')",
+                "line 2, column 2");
+    expect_json("{'a':1}", "the policy is no JSON (", "line 1, column 2");
+    expect_json("{\"a\":\x1b}", "the policy is no JSON (invalid token near '\\x1b')", "line 1, column 6");
 }
 
 Test(policy, numbers_beyond_64_bits_and_nul_are_refused) {

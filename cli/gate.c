@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "cli/gate_input.h"
 #include "cli/gate_signing.h"
 #include "cli/options.h"
+#include "cli/place.h"
 #include "gate/out.h"
 #include "records/check.h"
 #include "records/text.h"
@@ -116,7 +118,24 @@ static cs_gate_subject subject_of(const gate_command *command) {
     };
 }
 
-/* Files are written whatever the outcome, so that none of an earlier run is taken for this one's. */
+/* A pass of which not every report is there is none, and then no report says that it is one. */
+static cs_result reported(gate_command *command, const cs_gate_report *report, cs_result written, const cs_error *err,
+                          cs_result result) {
+    if (written == CS_OK) return result;
+    if (result != CS_OK) {
+        cs_error_also(&command->out->err, "; and %s", err->message);
+        return result;
+    }
+    command->out->err = *err;
+    command->verdict.result = written;
+    command->verdict.err = *err;
+    cs_error again = CS_ERROR_INIT;
+    (void)!cs_gate_files_write(&command->files, report, &again);
+    return written;
+}
+
+/* Files are written whatever the outcome, so that none of an earlier run is taken for this one's; and before the
+ * verdict is shown, which may be another when one of them can't be written. */
 static cs_result report(gate_command *command, cs_result result) {
     cs_gate_report all = {.verdict = &command->verdict,
                           .about = subject_of(command),
@@ -126,16 +145,11 @@ static cs_result report(gate_command *command, cs_result result) {
                           .proof_count = command->proof_count,
                           .proved = command->prove};
     cs_error err = CS_ERROR_INIT;
+    result = reported(command, &all, cs_gate_files_write(&command->files, &all, &err), &err, result);
+    result = reported(command, &all, cs_gate_files_summarize(&all, &err), &err, result);
     add_members(command, &all);
     say_text(command, &all);
-    cs_result written = cs_gate_files_write(&command->files, &all, command->out, &err);
-    if (written == CS_OK) return result;
-    if (result != CS_OK) {
-        cs_error_also(&command->out->err, "; and %s", err.message);
-        return result;
-    }
-    command->out->err = err;
-    return written;
+    return reported(command, &all, cs_gate_files_annotate(&all, command->out, &err), &err, result);
 }
 
 static void say_warnings(const gate_command *command) {
@@ -187,10 +201,73 @@ static cs_result judge(gate_command *command, char **sources, size_t count) {
     return result;
 }
 
+/* ---- before the gate -----------------------------------------------------------------------------------------------
+ */
+
+enum { OUTPUTS = 4, NAMED = 3 };
+
+static void name_outputs(const gate_command *command, cs_named_path outputs[OUTPUTS]) {
+    const cs_named_path all[OUTPUTS] = {{"--junit", command->files.junit},
+                                        {"--sarif", command->files.sarif},
+                                        {"--codequality", command->files.code_quality},
+                                        {"--attest", command->signing.path}};
+    memcpy(outputs, all, sizeof all);
+}
+
+/* Nothing that is read, or that holds what stays, gives way to a report. */
+static cs_result check_places(const gate_command *command, char **sources, size_t count, cs_error *err) {
+    cs_named_path outputs[OUTPUTS];
+    name_outputs(command, outputs);
+    cs_named_path *others = calloc(NAMED + count, sizeof *others);
+    if (others == NULL) return cs_fail(err, CS_CODE_NO_MEMORY, "no memory to look where the reports go");
+    others[0] = (cs_named_path){"--policy", command->given.policy};
+    others[1] = (cs_named_path){"--key", command->signing.key_file};
+    others[2] = (cs_named_path){"--ledger", command->signing.ledger};
+    for (size_t i = 0; i < count; i++) {
+        bool standard = strcmp(sources[i], "-") == 0;
+        others[NAMED + i] = (cs_named_path){"an INPUT", standard ? "/dev/stdin" : sources[i]};
+    }
+    cs_result result = cs_places_check(outputs, OUTPUTS, others, NAMED + count, err);
+    free(others);
+    return result;
+}
+
+/* With --policy-from, the work tree's policy is no file that is read, but it is no report's place either. */
+static cs_result check_repository(const gate_command *command, cs_error *err) {
+    const cs_repo *repo = command->input.repo;
+    cs_named_path outputs[OUTPUTS];
+    name_outputs(command, outputs);
+    cs_result result = cs_places_outside_git(outputs, OUTPUTS, repo != NULL ? cs_repo_git_folder(repo) : NULL, err);
+    const char *folder = repo != NULL ? cs_repo_folder(repo) : NULL;
+    if (result != CS_OK || folder == NULL || command->given.policy_from == NULL || command->given.policy == NULL)
+        return result;
+    char path[PATH_MAX];
+    int len = snprintf(path, sizeof path, "%s%s", folder, command->given.policy);
+    if (len < 0 || (size_t)len >= sizeof path) return CS_OK;
+    const cs_named_path policy = {"--policy", path};
+    return cs_places_check(outputs, OUTPUTS, &policy, 1, err);
+}
+
+/* What the reports would do harm to is known only once the repository is open. *writable: they may be written. */
+static cs_result open_input(gate_command *command, char **sources, size_t count, bool *writable) {
+    cs_error *err = &command->out->err;
+    *writable = false;
+    cs_result result = check_places(command, sources, count, err);
+    if (result != CS_OK) return result;
+    result = cs_gate_input_open(&command->given, &command->input, err);
+    cs_error own = CS_ERROR_INIT;
+    cs_result placed = check_repository(command, &own);
+    *writable = placed == CS_OK;
+    if (placed == CS_OK) return result;
+    *err = own;
+    return placed;
+}
+
 static cs_result gate(gate_command *command, char **sources, size_t count) {
     cs_findings_begin(&command->findings, command->out, "gate", NULL);
     command->verdict = (cs_gate_verdict){.result = CS_UNCHECKED, .err = CS_ERROR_INIT};
-    cs_result result = cs_gate_input_open(&command->given, &command->input, &command->out->err);
+    bool writable = false;
+    cs_result result = open_input(command, sources, count, &writable);
     if (result == CS_OK) {
         say_warnings(command);
         result = judge(command, sources, count);
@@ -198,7 +275,7 @@ static cs_result gate(gate_command *command, char **sources, size_t count) {
     /* What ended it, also when that was no verdict, or a proof. */
     command->verdict.result = result;
     if (result != CS_OK) command->verdict.err = command->out->err;
-    result = report(command, result);
+    if (writable) result = report(command, result);
     defuse_error(&command->out->err);
     if (result == CS_OK)
         (void)snprintf(command->out->err.message, sizeof command->out->err.message, "every rule of the policy passed");

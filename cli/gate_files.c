@@ -37,9 +37,9 @@ static cs_result write_file(const char *what, const char *path, render make, con
 /* ---- GitHub -------------------------------------------------------------------------------------------------- */
 
 /* Other steps' summaries may stand in it, so it is added to, in one piece. */
-static cs_result write_summary(const cs_gate_report *report, cs_error *err) {
+cs_result cs_gate_files_summarize(const cs_gate_report *report, cs_error *err) {
     const char *path = getenv("GITHUB_STEP_SUMMARY");
-    if (path == NULL || path[0] == '\0') return CS_OK;
+    if (!cs_gate_on_github() || path == NULL || path[0] == '\0') return CS_OK;
     CS_AUTO_BUF text = CS_BUF_INIT(CS_GATE_OUT_MAX_BYTES);
     if (!cs_gate_out_markdown(report, &text)) return cs_fail(err, CS_CODE_NO_MEMORY, "no memory for the summary");
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, FILE_MODE);
@@ -55,7 +55,8 @@ static cs_result write_summary(const cs_gate_report *report, cs_error *err) {
     return result;
 }
 
-static cs_result say_annotations(const cs_gate_report *report, const cs_output *out, cs_error *err) {
+cs_result cs_gate_files_annotate(const cs_gate_report *report, const cs_output *out, cs_error *err) {
+    if (!cs_gate_on_github()) return CS_OK;
     CS_AUTO_BUF text = CS_BUF_INIT(CS_GATE_OUT_MAX_BYTES);
     if (!cs_gate_out_annotations(report, &text))
         return cs_fail(err, CS_CODE_NO_MEMORY, "no memory for the annotations");
@@ -63,7 +64,7 @@ static cs_result say_annotations(const cs_gate_report *report, const cs_output *
     return CS_OK;
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------------------- */
+/* ---- all files ----------------------------------------------------------------------------------------------- */
 
 static void keep_first(cs_result result, const cs_error *own, cs_result *first, cs_error *err) {
     if (result == CS_OK || *first != CS_OK) return;
@@ -71,8 +72,7 @@ static void keep_first(cs_result result, const cs_error *own, cs_result *first, 
     *err = *own;
 }
 
-cs_result cs_gate_files_write(const cs_gate_files *files, const cs_gate_report *report, const cs_output *out,
-                              cs_error *err) {
+cs_result cs_gate_files_write(const cs_gate_files *files, const cs_gate_report *report, cs_error *err) {
     const struct {
         const char *what;
         const char *path;
@@ -84,8 +84,5 @@ cs_result cs_gate_files_write(const cs_gate_files *files, const cs_gate_report *
     cs_error own = CS_ERROR_INIT;
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         keep_first(write_file(all[i].what, all[i].path, all[i].make, report, &own), &own, &first, err);
-    if (!cs_gate_on_github()) return first;
-    keep_first(write_summary(report, &own), &own, &first, err);
-    keep_first(say_annotations(report, out, &own), &own, &first, err);
     return first;
 }

@@ -14,9 +14,14 @@ typedef struct cs_gate_files {
 /* Is this a step of a GitHub workflow ($GITHUB_ACTIONS is "true")? Its log is then read for commands. */
 bool cs_gate_on_github(void);
 
-/* Put every file that is asked for in its place, whole or not at all, each although another failed; then, on GitHub, the
- * step's summary and, unless standard output is a document, annotations. The first that failed is the error. */
-CS_MUST_CHECK cs_result cs_gate_files_write(const cs_gate_files *files, const cs_gate_report *report,
-                                            const cs_output *out, cs_error *err);
+/* Put every file that is asked for in its place, whole or not at all, each although another failed. The first that
+ * failed is the error. */
+CS_MUST_CHECK cs_result cs_gate_files_write(const cs_gate_files *files, const cs_gate_report *report, cs_error *err);
+
+/* On GitHub, add to the step's summary. Elsewhere nothing. CS_CODE_IO. */
+CS_MUST_CHECK cs_result cs_gate_files_summarize(const cs_gate_report *report, cs_error *err);
+
+/* On GitHub, print annotations, unless standard output is a document. Elsewhere nothing. */
+CS_MUST_CHECK cs_result cs_gate_files_annotate(const cs_gate_report *report, const cs_output *out, cs_error *err);
 
 #endif

@@ -2,12 +2,13 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/place.h"
 #include "cli/progress.h"
 #include "cli/show_entry.h"
 #include "cli/trust.h"
@@ -200,31 +201,25 @@ static int64_t now_ms(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static bool is_file(const char *path, const struct stat *file) {
-    struct stat named;
-    return path != NULL && stat(path, &named) == 0 && named.st_dev == file->st_dev && named.st_ino == file->st_ino;
-}
-
-static bool is_any(const char *const *paths, size_t count, const struct stat *file) {
-    for (size_t i = 0; i < count; i++)
-        if (is_file(paths[i], file)) return true;
-    return false;
-}
-
 /* The page takes the place of what is there, and nothing that the command reads must be what is there. */
 static cs_result check_output(const reporting *report, const cs_trust_options *trusted, char **inputs, size_t count,
                               cs_error *err) {
-    struct stat there;
     if (report->output == NULL || report->output[0] == '\0')
         return cs_fail(err, CS_CODE_USAGE, "name the page's file with -o");
-    if (stat(report->output, &there) != 0) return CS_OK;
-    if (!S_ISREG(there.st_mode)) return cs_fail(err, CS_CODE_USAGE, "-o names something that is no file");
-    if (is_any((const char *const *)inputs, count, &there) || is_file(report->gate, &there))
-        return cs_fail(err, CS_CODE_USAGE, "-o names an input, which the page would replace");
-    if (is_any(trusted->keys.items, trusted->keys.count, &there) ||
-        is_any(trusted->files.items, trusted->files.count, &there))
-        return cs_fail(err, CS_CODE_USAGE, "-o names a key or trust file, which the page would replace");
-    return CS_OK;
+    cs_named_path *others = calloc(count + trusted->keys.count + trusted->files.count + 1, sizeof *others);
+    if (others == NULL) return cs_fail(err, CS_CODE_NO_MEMORY, "no memory to look where the page goes");
+    size_t named = 0;
+    others[named++] = (cs_named_path){"--gate-json", report->gate};
+    for (size_t i = 0; i < trusted->keys.count; i++)
+        others[named++] = (cs_named_path){"-p", trusted->keys.items[i]};
+    for (size_t i = 0; i < trusted->files.count; i++)
+        others[named++] = (cs_named_path){"--trust", trusted->files.items[i]};
+    for (size_t i = 0; i < count; i++)
+        others[named++] = (cs_named_path){"an INPUT", strcmp(inputs[i], "-") == 0 ? "/dev/stdin" : inputs[i]};
+    const cs_named_path page = {"-o", report->output};
+    cs_result result = cs_places_check(&page, 1, others, named, err);
+    free(others);
+    return result;
 }
 
 static cs_result read_gate(reporting *report, cs_error *err) {

@@ -72,22 +72,28 @@ static bool has_temporary(const gate_forged *f) {
     return found;
 }
 
-/* A pass whose report can't be written is none; a refusal stays one. The other files are written all the same. */
+/* A pass whose report can't be written is none, on standard output and in the other files as well, which are written
+ * all the same; a refusal stays one. */
 Test(gate_reports, a_file_that_cannot_be_written) {
     gate_forged f;
     gate_forged_begin(&f);
     gate_forged_write(&f);
-    cr_assert_eq(mkdir(forge_text("%s/folder", f.c.folder), 0700), 0);
-    EXPECT_EXIT(&f.c, cli_json(&f.c, GATE_FORGED(&f, "--junit", "folder", "--sarif", "s.json", "runs.jsonl")), 5);
-    EXPECT_TEXT(&f.c, "code", "io");
-    EXPECT_TEXT(&f.c, "where", "folder");
+    EXPECT_EXIT(&f.c, cli_run(&f.c, GATE_FORGED(&f, "--sarif", "s.json", "runs.jsonl")), 0);
+    EXPECT_HAS(f.c.end.out, "\ngate: passed: ");
     expect_file(&f, "s.json", "\"results\": []");
+    EXPECT_EXIT(&f.c, cli_run(&f.c, GATE_FORGED(&f, "--junit", "no/such/j.xml", "--sarif", "s.json", "runs.jsonl")), 5);
+    EXPECT_HAS(f.c.end.out, "\ngate: undecided: ");
+    EXPECT_HAS_NOT(f.c.end.out, "gate: passed");
+    EXPECT_HAS(f.c.end.err, "the JUnit report: the file can't be written");
+    expect_file(&f, "s.json", "\"ruleId\": \"verdict\"");
     cr_expect_not(has_temporary(&f));
     EXPECT_EXIT(&f.c, cli_json(&f.c, GATE_FORGED(&f, "--codequality", "no/such/folder.json", "runs.jsonl")), 5);
     EXPECT_TEXT(&f.c, "code", "io");
+    EXPECT_TEXT(&f.c, "where", "no/such/folder.json");
+    EXPECT_TEXT(&f.c, "verdict", "unchecked");
     f.runs[0].exit_codes[0] = f.runs[1].exit_codes[0] = 1;
     gate_forged_write(&f);
-    EXPECT_EXIT(&f.c, cli_json(&f.c, GATE_FORGED(&f, "--junit", "folder", "runs.jsonl")), 1);
+    EXPECT_EXIT(&f.c, cli_json(&f.c, GATE_FORGED(&f, "--junit", "no/such/j.xml", "runs.jsonl")), 1);
     EXPECT_TEXT(&f.c, "code", "gate-work-failed");
     EXPECT_HAS(cli_text(&f.c, "message"), "the JUnit report: the file can't be written");
     gate_forged_end(&f);
@@ -122,6 +128,23 @@ Test(gate_reports, a_step_of_a_workflow) {
     EXPECT_EXIT(&f.c, cli_run(&f.c, ARGS("gate", "--policy", "hostile.json", "runs.jsonl")), 5);
     EXPECT_HAS_NOT(f.c.end.err, "##[");
     EXPECT_HAS_NOT(f.c.end.out, "##[");
+    gate_forged_end(&f);
+}
+
+/* The summary is of the same verdict as all else: one that can't be written leaves no pass. */
+Test(gate_reports, a_step_whose_summary_cannot_be_written) {
+    static const char *const without[] = {"PLIMSOLL_CALLER_TOKEN", "COUNTERSIGN_KEY", "GITHUB_ACTIONS=true",
+                                          "GITHUB_STEP_SUMMARY=no/such/summary.md", NULL};
+    gate_forged f;
+    gate_forged_begin(&f);
+    gate_forged_write(&f);
+    f.c.how.env = without;
+    EXPECT_EXIT(&f.c, cli_run(&f.c, GATE_FORGED(&f, "--sarif", "s.json", "runs.jsonl")), 5);
+    EXPECT_HAS(f.c.end.out, "\ngate: undecided: ");
+    expect_file(&f, "s.json", "\"ruleId\": \"verdict\"");
+    f.c.how.env = on_github;
+    EXPECT_EXIT(&f.c, cli_run(&f.c, GATE_FORGED(&f, "--junit", "no/such/j.xml", "runs.jsonl")), 5);
+    expect_file(&f, "summary.md", "## countersign gate: undecided\n");
     gate_forged_end(&f);
 }
 

@@ -186,9 +186,9 @@ Test(report, it_takes_the_place_of_a_page_and_of_no_input) {
     cli_write_text(&c, "gate.json", GATE);
     EXPECT_EXIT(&c, cli_json(&c, ARGS("report", "-o", "gate.json", "--gate-json", "gate.json", "good.jsonl")), 2);
     EXPECT_EXIT(&c, cli_json(&c, ARGS("report", "-o", "key.pub", "-p", "other.pub", "-p", "key.pub", "good.jsonl")), 2);
-    EXPECT_TEXT(&c, "message", "-o names a key or trust file, which the page would replace");
+    EXPECT_TEXT(&c, "message", "-o and -p name the same file, which would be replaced");
     EXPECT_EXIT(&c, cli_json(&c, ARGS("report", "-o", "other.pub", "--trust", "other.pub", "good.jsonl")), 2);
-    EXPECT_TEXT(&c, "message", "-o names a key or trust file, which the page would replace");
+    EXPECT_TEXT(&c, "message", "-o and --trust name the same file, which would be replaced");
     EXPECT_EXIT(&c, cli_json(&c, ARGS("report", "-o", ".", "good.jsonl")), 2);
     EXPECT_EXIT(&c, cli_json(&c, ARGS("report", "-o", "", "good.jsonl")), 2);
     EXPECT_EXIT(&c, cli_json(&c, ARGS("report", "good.jsonl")), 2);

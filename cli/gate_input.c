@@ -142,6 +142,48 @@ static cs_result check_named(const cs_policy *policy, bool base, cs_error *err) 
                    base ? "--base: the commit to compare with" : "--rev: the commit that is judged");
 }
 
+/* ---- the base ---------------------------------------------------------------------------------------------------- */
+
+/* What differs between two commits of which none came of the other is not what the patch changes. */
+static void warn_of_base(cs_gate_input *out) {
+    if (out->base.repo == NULL || out->rev.repo == NULL) return;
+    if (strcmp(out->base.commit, out->rev.commit) == 0) {
+        /* A policy that compares with the base is refused by the rule that does. */
+        if (!out->policy.needs_base)
+            warn(out, "the base is the very commit that is judged, so that nothing can differ from it: name the commit "
+                      "before the patch with --base");
+        return;
+    }
+    switch (cs_tree_descends(&out->rev, &out->base)) {
+    case CS_TREE_DESCENDS:
+        break;
+    case CS_TREE_DESCENDS_NOT:
+        warn(out, "the base is no ancestor of the commit that is judged, so that what differs between them is not just "
+                  "the patch: name the commit that the patch began at with --base (git merge-base)");
+        break;
+    case CS_TREE_DESCENT_SHALLOW:
+        warn(out, "the clone is shallow, and does not tell that the base is an ancestor of the commit that is judged: "
+                  "fetch the commits between them");
+        break;
+    case CS_TREE_DESCENT_UNKNOWN:
+        warn(out, "it can't be told whether the base is an ancestor of the commit that is judged: a commit between "
+                  "them is missing, or can't be read");
+        break;
+    }
+}
+
+/* ---- runs of any commit ------------------------------------------------------------------------------------------ */
+
+/* Who names a revision takes a pass for one of it. */
+static void warn_of_unbound(const cs_gate_input_options *options, cs_gate_input *out) {
+    bool unbound = false;
+    for (size_t i = 0; i < out->policy.requirement_count; i++)
+        unbound = unbound || out->policy.requirements[i].bind_count == 0;
+    if (unbound && options->rev != NULL)
+        warn(out, "a requirement of the policy has no 'bind': its runs need not be of the commit that is judged, and "
+                  "one that nobody ran passes");
+}
+
 /* ---- all of it -----------------------------------------------------------------------------------------------------
  */
 
@@ -155,11 +197,8 @@ cs_result cs_gate_input_open(const cs_gate_input_options *options, cs_gate_input
     if (result == CS_OK) result = read_commit(out, "rev", options->rev, &out->rev, err);
     if (result == CS_OK) result = read_commit(out, "base", options->base, &out->base, err);
     if (result != CS_OK) return result;
-    /* A policy that compares with the base is refused by the rule that does. */
-    if (!out->policy.needs_base && out->base.repo != NULL && strcmp(out->base.commit, out->rev.commit) == 0)
-        warn(out,
-             "the base is the very commit that is judged, so that nothing can differ from it: name the commit before "
-             "the patch with --base");
+    warn_of_base(out);
+    warn_of_unbound(options, out);
     if (out->policy_commit[0] != '\0' && strcmp(out->policy_commit, out->rev.commit) == 0)
         warn(out, "the policy was read from the very commit that is judged, which may have changed it: name its base "
                   "with --policy-from");

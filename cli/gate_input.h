@@ -15,7 +15,7 @@ typedef struct cs_gate_input_options {
     int owner; /* 0: the repository must belong to this user; 1: to any */
 } cs_gate_input_options;
 
-#define CS_GATE_WARNINGS 2u
+#define CS_GATE_WARNINGS 4u
 
 typedef struct cs_gate_input {
     cs_policy policy;
@@ -24,7 +24,7 @@ typedef struct cs_gate_input {
     cs_tree base;
     char policy_commit[CS_TREE_OID_HEX + 1]; /* of which the policy is; empty: of none */
     char policy_path[1024];                  /* of the policy in the repository; empty: it is outside of it */
-    const char *warnings[CS_GATE_WARNINGS];  /* sentences about how the policy was taken */
+    const char *warnings[CS_GATE_WARNINGS];  /* sentences about the policy, its place and the base */
     size_t warning_count;
 } cs_gate_input;
 

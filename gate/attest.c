@@ -166,11 +166,24 @@ static cs_result state(const cs_gate_options *options, const cs_gate_verdict *ve
     return sign_both(how, &it, out, err);
 }
 
+/* What a run need not be of, no verdict about runs can be about. */
+static cs_result check_bound(const cs_policy *policy, cs_error *err) {
+    for (size_t i = 0; i < policy->requirement_count; i++)
+        if (policy->requirements[i].bind_count == 0)
+            return cs_fail(err, CS_CODE_GATE_UNBOUND,
+                           "the requirement %s binds its runs to no commit, so that a pass would say nothing of this "
+                           "one and is not attested: give it a 'bind'",
+                           policy->requirements[i].name);
+    return CS_OK;
+}
+
 static cs_result check_subject(const cs_gate_options *options, const cs_gate_attestation *how, cs_error *err) {
     if (options->rev == NULL) return cs_fail(err, CS_CODE_USAGE, "an attestation is about a commit, and none is named");
     if (!cs_is_hex(cs_view_of(options->rev->commit), CS_COMMIT_HEX))
         return cs_fail(err, CS_CODE_USAGE, "an attestation is about a commit with an id of %u hexadecimal digits",
                        CS_COMMIT_HEX);
+    cs_result bound = check_bound(options->policy, err);
+    if (bound != CS_OK) return bound;
     if (how->repository == NULL || how->repository[0] == '\0' || cs_verdict_repository(cs_view_of(how->repository)))
         return CS_OK;
     /* It is not quoted: what is wrong with it may be that it holds a secret. */

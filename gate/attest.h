@@ -30,7 +30,7 @@ typedef struct cs_gate_attested {
 } cs_gate_attested;
 
 /* To be asked before anything is judged: there is a commit to be the subject, the address may be stated
- * (both CS_CODE_USAGE), nothing stands at the path (CS_CODE_IO), and a ledger that is there can be written
+ * (both CS_CODE_USAGE), every requirement binds its runs to it (CS_CODE_GATE_UNBOUND), nothing stands at the path (CS_CODE_IO), and a ledger that is there can be written
  * (CS_CODE_LEDGER_*); one of an older version is brought to the newest. */
 CS_MUST_CHECK cs_result cs_gate_attest_ready(const cs_gate_options *options, const cs_gate_attestation *how,
                                              cs_error *err);
@@ -38,7 +38,7 @@ CS_MUST_CHECK cs_result cs_gate_attest_ready(const cs_gate_options *options, con
 /* Append the two envelopes of a verdict to the ledger, in one transaction, and write them, each on a line, in one new
  * file: each whole, or not at all, and each although the other failed; then the error is the ledger's, which the other's
  * follows. With the options that it was judged by, and no source open any more. CS_OK and not out->made: there was no
- * verdict. CS_CODE_IO, CS_CODE_LEDGER_*; CS_CODE_USAGE as above. */
+ * verdict. CS_CODE_IO, CS_CODE_LEDGER_*; CS_CODE_USAGE and CS_CODE_GATE_UNBOUND as above. */
 CS_MUST_CHECK cs_result cs_gate_attest(const cs_gate_options *options, const cs_gate_verdict *verdict,
                                        const cs_gate_attestation *how, cs_gate_attested *out, cs_error *err);
 

@@ -22,8 +22,11 @@
  *   reproduced  among those that count, some work (the same request without its protocol number and floor; of a session
  *               call together with all calls before it) has one result digest on at least so many providers in so many
  *               runs; and no two records of the same work have different results.
- *   cross-check no source holds a finding tier-contradicted of the same daemon, provider and policy as a record that
- *               counts. What is not known of either (the daemon of a bundle's runs) may be the same.
+ *   cross-check no source holds a finding tier-contradicted of the daemon that ran a record that counts: of an address
+ *               that means the same, or with the same provider, policy and environment, since addresses have aliases;
+ *               what is not stated may be the same. And each such record stands in a ledger as a run of its own: a
+ *               bundle, or what was imported from one, holds no findings (CS_CODE_GATE_CROSS_CHECK). A pass does not
+ *               say that, or how deep, anyone looked.
  *
  * One cause is refused by one rule, the most specific; what it leaves nothing to judge by is undecided:
  *   time-out before truncation before work: a run that met its limit has failed and missing steps and artifacts
@@ -72,15 +75,16 @@ typedef enum cs_gate_state {
 } cs_gate_state;
 
 #define CS_GATE_TEXT 320u
+#define CS_GATE_FOUND 640u /* names of files that are bound to nothing, and of those that were in no run */
 
 /* What came of one rule of one requirement. Texts are safe to print. */
 typedef struct cs_gate_finding {
     cs_gate_rule rule;
     cs_gate_state state;
-    cs_code code;                /* when refused */
-    char observed[CS_GATE_TEXT]; /* what was found */
-    char wanted[CS_GATE_TEXT];   /* what the policy asks for */
-    char source[256];            /* where the record of it is; empty: no single one */
+    cs_code code;                 /* when refused */
+    char observed[CS_GATE_FOUND]; /* what was found */
+    char wanted[CS_GATE_TEXT];    /* what the policy asks for */
+    char source[256];             /* where the record of it is; empty: no single one */
     uint64_t entry;
     char path[256]; /* the one file of the repository that it is about; empty: none, or its name is not printable */
 } cs_gate_finding;
@@ -132,6 +136,7 @@ typedef struct cs_gate_proof {
     size_t section; /* CS_GATE_OF_SOURCES: of the inputs' verification; `rule` then says nothing */
     cs_gate_rule rule;
     bool refuses;              /* after the change the rule is refused, by `code` */
+    bool unmade;               /* the change can't be made, and `change` says why: nothing is proved */
     cs_code code;
     char change[CS_GATE_TEXT]; /* in words: "one byte of src/main.js in the run is another" */
 } cs_gate_proof;
@@ -141,7 +146,8 @@ const char *cs_gate_proof_word(const cs_gate_proof *proof);
 
 /* Explain (prove false: `refuses` stays false and says nothing) or prove every passed rule of a verdict, with the same
  * options; some by several changes. A requirement without a record that counts has none to show it on, and is left out.
- * Each input that is a file and holds the first record that counts for a requirement is verified once more with no key.
+ * Each input that holds the first record that counts for a requirement is verified once more with no key when it is a
+ * file; of any other it is told that it can't be.
  * *proofs is for free(), also when it fails. CS_FAILED (CS_CODE_INTERNAL) when a change did not refuse its rule, or none
  * is known for it; CS_CODE_NO_MEMORY also when the records that count are too large to be copied (64 MiB together). */
 CS_MUST_CHECK cs_result cs_gate_prove(const cs_gate_options *options, const cs_gate_verdict *verdict, bool prove,

@@ -189,8 +189,27 @@ bool cs_glob_matches_counted(cs_view pattern, cs_view path, uint64_t *steps) {
     return path_matches(pattern, path, steps);
 }
 
+static bool is_special(uint8_t byte) {
+    return byte == '*' || byte == '?' || byte == '[' || byte == '\\';
+}
+
+/* Does the path begin, and end, as the pattern does where it stands for itself? This tells most paths from most
+ * patterns without more ado: a policy may hold thousands of patterns, and a commit many more files. */
+static bool ends_fit(cs_view pattern, cs_view path) {
+    for (size_t i = 0; i < pattern.len && !is_special(pattern.ptr[i]); i++)
+        if (i >= path.len || path.ptr[i] != pattern.ptr[i]) return false;
+    /* Not over a slash: the folders before it may be none, and then it is not there. */
+    for (size_t i = 1; i <= pattern.len; i++) {
+        uint8_t byte = pattern.ptr[pattern.len - i];
+        if (is_special(byte) || byte == ']' || byte == '/') break;
+        if (i > path.len || path.ptr[path.len - i] != byte) return false;
+    }
+    return true;
+}
+
 bool cs_glob_matches(cs_view pattern, cs_view path) {
     uint64_t steps = 0;
+    if (!ends_fit(pattern, path)) return false;
     return cs_glob_matches_counted(pattern, path, &steps);
 }
 

@@ -26,7 +26,7 @@ bool cs_gate_bind_is_complete(const cs_policy_requirement *requirement) {
     return false;
 }
 
-static bool is_bound(const cs_policy_requirement *requirement, cs_view path) {
+bool cs_gate_is_bound(const cs_policy_requirement *requirement, cs_view path) {
     for (size_t i = 0; i < requirement->bind_count; i++)
         if (cs_gate_list_matches(&requirement->binds[i].paths, path)) return true;
     return false;
@@ -99,7 +99,7 @@ static void add_unbound(const cs_gate_question *q, cs_gate_files files, size_t u
     for (size_t i = 0; named < NAMED && i < files.count; i++) {
         char shown[44];
         cs_view path = cs_bytes_view(&files.items[i]->path);
-        if (is_bound(q->requirement, path)) continue;
+        if (cs_gate_is_bound(q->requirement, path)) continue;
         cs_escape_short(path, shown, sizeof shown);
         cs_gate_also(out, "%s %s", named++ == 0 ? "" : ",", shown);
     }
@@ -118,7 +118,7 @@ cs_result cs_gate_hold_bind(const cs_gate_question *q, cs_gate_finding *out, cs_
     cs_gate_files files = cs_gate_files_of(q->facts->request);
     size_t bound = 0;
     for (size_t i = 0; i < files.count; i++) {
-        if (!is_bound(q->requirement, cs_bytes_view(&files.items[i]->path))) continue;
+        if (!cs_gate_is_bound(q->requirement, cs_bytes_view(&files.items[i]->path))) continue;
         if (!equals_commit(q->commit->tree, files.items[i], out)) return CS_OK;
         bound++;
     }
@@ -128,24 +128,14 @@ cs_result cs_gate_hold_bind(const cs_gate_question *q, cs_gate_finding *out, cs_
                  cs_plural(files.count, "file of the run is that", "files of the run are those"),
                  q->commit->tree->commit);
     add_unbound(q, files, files.count - bound, out);
+    if (!cs_gate_bind_is_complete(q->requirement)) {
+        cs_gate_marked marked = cs_gate_mark_files(q);
+        cs_gate_add_uncovered(q, &marked, out);
+    }
     return CS_OK;
 }
 
 /* ---- complete ------------------------------------------------------------------------------------------------ */
-
-/* Mark the commit's files that the run has, with the number of this round. */
-static uint32_t mark_files(const cs_gate_question *q) {
-    cs_gate_files files = cs_gate_files_of(q->facts->request);
-    const cs_tree *tree = q->commit->tree;
-    uint32_t *marks = q->commit->marks;
-    if (marks[tree->count] == UINT32_MAX) memset(marks, 0, (tree->count + 1) * sizeof *marks);
-    uint32_t round = ++marks[tree->count];
-    for (size_t i = 0; i < files.count; i++) {
-        const cs_tree_file *found = cs_tree_find(tree, cs_bytes_view(&files.items[i]->path));
-        if (found != NULL) marks[found - tree->files] = round;
-    }
-    return round;
-}
 
 /* Why a file of the commit can't be in any run; empty when it could. */
 static cs_result why_impossible(const cs_tree *tree, const cs_tree_file *file, const char **why, cs_error *err) {
@@ -182,18 +172,20 @@ static cs_result refuse_missing(const cs_gate_question *q, const cs_tree_file *f
 cs_result cs_gate_hold_complete(const cs_gate_question *q, cs_gate_finding *out, cs_error *err) {
     if (!cs_gate_bind_is_complete(q->requirement)) return CS_OK;
     if (q->commit->tree == NULL) return cs_fail(err, CS_CODE_INTERNAL, "files are to be bound to no commit");
-    uint32_t round = mark_files(q);
+    cs_gate_marked marked = cs_gate_mark_files(q);
     for (size_t i = 0; i < q->scope->count; i++) {
         size_t at = q->scope->files[i];
         const cs_tree_file *file = &q->commit->tree->files[at];
-        if (q->commit->marks[at] == round && is_regular(file)) continue;
+        if (q->commit->marks[at] == marked.round && is_regular(file)) continue;
         return refuse_missing(q, file, out, err);
     }
-    if (q->scope->count == 0)
+    if (q->scope->count == 0) {
         cs_gate_leave(out, "the commit %.12s has no file that matches", q->commit->tree->commit);
-    else
-        cs_gate_pass(out, "%s %zu %s of the commit %.12s that %s in the run", cs_plural(q->scope->count, "the", "all"),
-                     q->scope->count, cs_plural(q->scope->count, "file", "files"), q->commit->tree->commit,
-                     cs_plural(q->scope->count, "matches was", "match were"));
+        return CS_OK;
+    }
+    cs_gate_pass(out, "%s %zu %s of the commit %.12s that %s in the run", cs_plural(q->scope->count, "the", "all"),
+                 q->scope->count, cs_plural(q->scope->count, "file", "files"), q->commit->tree->commit,
+                 cs_plural(q->scope->count, "matches was", "match were"));
+    cs_gate_add_uncovered(q, &marked, out);
     return CS_OK;
 }

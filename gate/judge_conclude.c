@@ -82,30 +82,11 @@ static void judge_of_base(const cs_gate_setting *setting, const cs_policy_requir
         cs_gate_judge_of_base(requirement, tally, out);
 }
 
-/* What is not known may be the same. */
-static bool is_about(const cs_gate_contradiction *c, const cs_gate_kept *kept) {
-    return (c->daemon == 0 || kept->daemon == 0 || c->daemon == kept->daemon) &&
-           (c->provider == 0 || c->provider == kept->provider) && (c->policy == 0 || c->policy == kept->policy);
-}
-
-void cs_gate_judge_cross_check(const cs_gate_tally *tally, const cs_gate_evidence *evidence, cs_gate_finding *out) {
-    if (tally->count == 0) {
-        cs_gate_leave(out, "no record counts");
-        return;
-    }
-    for (size_t i = 0; i < tally->count; i++) {
-        for (size_t c = 0; c < evidence->contradiction_count; c++) {
-            const cs_gate_contradiction *found = &evidence->contradictions[c];
-            if (!is_about(found, &tally->kept[i])) continue;
-            cs_gate_refuse(out, CS_CODE_GATE_CONTRADICTED,
-                           "the tier of the daemon that ran entry %" PRIu64 " was contradicted: finding in entry "
-                           "%" PRIu64 "%s",
-                           tally->kept[i].entry, found->entry,
-                           found->source == tally->kept[i].source ? "" : " of another source");
-            return;
-        }
-    }
-    cs_gate_pass(out, "no finding contradicts the tier of a daemon that is relied on");
+static void judge_cross_check(const cs_gate_options *options, const cs_gate_tally *tally,
+                              const cs_gate_evidence *evidence, cs_gate_finding *out) {
+    cs_gate_place place;
+    cs_gate_judge_cross_check(tally, evidence, &place, out);
+    set_place(options, &place, out);
 }
 
 /* ---- one requirement ------------------------------------------------------------------------------------------ */
@@ -197,7 +178,7 @@ void cs_gate_conclude(const cs_gate_options *options, const cs_gate_setting *set
         cs_gate_refuse(&out->findings[CS_GATE_REPRODUCED], CS_CODE_NO_MEMORY, "no memory to compare the results");
         cs_gate_leave(&out->findings[CS_GATE_SAME_RESULT], "no memory to compare the results");
     }
-    if (requirement->cross_check) cs_gate_judge_cross_check(tally, evidence, &out->findings[CS_GATE_CROSS_CHECK]);
+    if (requirement->cross_check) judge_cross_check(options, tally, evidence, &out->findings[CS_GATE_CROSS_CHECK]);
     finish(out);
 }
 

@@ -27,6 +27,8 @@ typedef struct cs_gate_commit {
     const cs_tree *tree;   /* NULL: none */
     cs_gate_scope *scopes; /* one of each requirement */
     uint32_t *marks;       /* one of each file: the round in which it was last seen; behind them the newest round */
+    size_t *changed;       /* of the revision: places of the files that the base has not, or not so; in order */
+    size_t changed_count;
 } cs_gate_commit;
 
 typedef struct cs_gate_setting cs_gate_setting;
@@ -95,6 +97,7 @@ bool cs_gate_lost_artifacts(const cs_run_response *response); /* artifacts were 
 bool cs_gate_list_has(const cs_policy_list *list, cs_view text);
 bool cs_gate_list_matches(const cs_policy_list *patterns, cs_view path);
 bool cs_gate_bind_is_complete(const cs_policy_requirement *requirement);
+bool cs_gate_is_bound(const cs_policy_requirement *requirement, cs_view path);
 
 /* The files that a request brings: of a project or a cell; none of any other. */
 typedef struct cs_gate_files {
@@ -102,6 +105,27 @@ typedef struct cs_gate_files {
     size_t count;
 } cs_gate_files;
 cs_gate_files cs_gate_files_of(const cs_run_request *request);
+
+/* Two lists of files in the same order, walked together. */
+typedef struct cs_gate_pair {
+    const cs_tree_file *old; /* NULL: not in the base */
+    const cs_tree_file *new; /* NULL: not in the revision */
+} cs_gate_pair;
+
+/* The next one; both places begin as 0. */
+bool cs_gate_next_pair(const cs_tree *base, const cs_tree *rev, size_t *b, size_t *r, cs_gate_pair *out);
+/* Which files of the revision the base has not, or not so. Without a base, or with the very same commit: none. */
+CS_MUST_CHECK cs_result cs_gate_find_changed(const cs_tree *base, cs_gate_commit *rev, cs_error *err);
+
+/* The commit's files that the run has, with the commit's bytes: their marks hold the number of this round. */
+typedef struct cs_gate_marked {
+    uint32_t round;
+    size_t files;
+    size_t changed; /* of these */
+} cs_gate_marked;
+cs_gate_marked cs_gate_mark_files(const cs_gate_question *question);
+/* Add to what a rule that passed says: what the patch changes and the run had not, or what of the commit. */
+void cs_gate_add_uncovered(const cs_gate_question *question, const cs_gate_marked *marked, cs_gate_finding *out);
 
 /* ---- all records ----------------------------------------------------------------------------------------- */
 
@@ -113,17 +137,22 @@ typedef struct cs_gate_kept {
     uint8_t envelope[CS_SHA256_BYTES];
     uint32_t provider;
     uint32_t policy;
-    uint32_t daemon; /* 0: not known, as in a bundle */
+    uint32_t environment;
+    uint32_t daemon; /* its address in the one form; 0: the record is of a bundle, or was imported from one */
     uint32_t source;
     uint64_t entry;
     uint64_t executed;
 } cs_gate_kept;
 
-/* A daemon whose tier was contradicted; 0: not known, so that it may be any. */
+#define CS_GATE_ENVIRONMENTS 5u
+
+/* A daemon whose tier was contradicted. */
 typedef struct cs_gate_contradiction {
-    uint32_t daemon;
+    uint32_t daemon; /* its address in the one form; 0: not known */
+    bool stated;     /* provider and policy are known; else it may be any */
     uint32_t provider;
     uint32_t policy;
+    uint32_t environments[CS_GATE_ENVIRONMENTS]; /* those that it states; all 0: not known */
     uint32_t source;
     uint64_t entry;
 } cs_gate_contradiction;
@@ -209,6 +238,13 @@ CS_MUST_CHECK cs_result cs_gate_tally_run(const cs_gate_setting *setting, cs_gat
 /* What a finding of a ledger adds: whether a tier was contradicted. */
 CS_MUST_CHECK cs_result cs_gate_tally_finding(cs_gate_evidence *evidence, uint32_t source, const cs_entry *entry,
                                               cs_error *err);
+/* The place of a text in the list of names, from 1; 0 for an empty one. */
+CS_MUST_CHECK cs_result cs_gate_name(cs_gate_evidence *evidence, cs_view text, uint32_t *out, cs_error *err);
+/* The same of an address, in the one form of all that mean the same. */
+CS_MUST_CHECK cs_result cs_gate_name_address(cs_gate_evidence *evidence, cs_view url, uint32_t *out, cs_error *err);
+/* That form: scheme and host in small letters, this machine's own names and addresses as one, the port always there, no
+ * slash at the end. False: no memory. */
+CS_MUST_CHECK bool cs_gate_address(cs_view url, cs_buf *out);
 void cs_gate_chain_close(cs_gate_evidence *evidence, const cs_digest *session);
 
 /* When everything was read: the same record counts once. */
@@ -228,7 +264,9 @@ void cs_gate_judge_of_base(const cs_policy_requirement *requirement, const cs_ga
 /* Both rules about results, since one excuses the other. */
 CS_MUST_CHECK bool cs_gate_judge_results(const cs_policy_requirement *requirement, const cs_gate_tally *tally,
                                          cs_gate_finding *reproduced, cs_gate_finding *same);
-void cs_gate_judge_cross_check(const cs_gate_tally *tally, const cs_gate_evidence *evidence, cs_gate_finding *out);
+/* *place: of the record that is refused. */
+void cs_gate_judge_cross_check(const cs_gate_tally *tally, const cs_gate_evidence *evidence, cs_gate_place *place,
+                               cs_gate_finding *out);
 /* A commit that is compared with itself passes whatever it holds, so that what compares with the base is refused. */
 #define CS_GATE_NOTHING_COMPARED                                                                                       \
     "nothing was compared: the base is the very commit that is judged; name the commit before the patch as the base"

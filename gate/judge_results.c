@@ -118,7 +118,8 @@ static void count_all(const cs_policy_requirement *requirement, const cs_gate_ke
 static void judge(const counted *c, bool too_few, cs_gate_finding *reproduced, cs_gate_finding *same) {
     if (c->differs)
         cs_gate_refuse(same, CS_CODE_GATE_RESULT_DIFFERS,
-                       "the same work has another result in entry %" PRIu64 " than in entry %" PRIu64 "%s",
+                       "the same work has another result in entry %" PRIu64 " than in entry %" PRIu64 "%s; "
+                       "`countersign diff` shows where; an artifact that holds times differs each time",
                        c->other->entry, c->one->entry,
                        c->one->source == c->other->source ? "" : ", which are in two sources");
     else

@@ -161,7 +161,8 @@ static const char *const always_wanted[CS_GATE_RULES] = {
     [CS_GATE_TRUNCATION] = "no output and no artifact was cut",
     [CS_GATE_TESTS_OF_BASE] = "as many executed tests as in a run of the base",
     [CS_GATE_SAME_RESULT] = "no work with different results",
-    [CS_GATE_CROSS_CHECK] = "no finding that contradicts the tier of a daemon that is relied on",
+    [CS_GATE_CROSS_CHECK] =
+        "records of ledgers, which hold findings, and none of these that contradicts the tier of a daemon",
 };
 
 void cs_gate_want(const cs_policy_requirement *requirement, cs_gate_finding *out) {

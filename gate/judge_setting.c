@@ -65,7 +65,8 @@ cs_result cs_gate_setting_make(const cs_gate_options *options, cs_gate_setting *
     if (base && options->base == NULL)
         return cs_fail(err, CS_CODE_USAGE, "the policy compares with a base, and no base is named");
     cs_result result = make_commit(options->policy, options->rev, &out->rev, err);
-    return result == CS_OK ? make_commit(options->policy, options->base, &out->base, err) : result;
+    if (result == CS_OK) result = make_commit(options->policy, options->base, &out->base, err);
+    return result == CS_OK ? cs_gate_find_changed(options->base, &out->rev, err) : result;
 }
 
 static void free_commit(cs_gate_commit *commit, size_t requirements) {
@@ -73,6 +74,7 @@ static void free_commit(cs_gate_commit *commit, size_t requirements) {
         free(commit->scopes[i].files);
     free(commit->scopes);
     free(commit->marks);
+    free(commit->changed);
     *commit = (cs_gate_commit){.tree = NULL};
 }
 

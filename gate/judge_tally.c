@@ -8,7 +8,6 @@
 #define MAX_NAMES 65536u
 #define MAX_NAME_BYTES 4096u
 #define MAX_COPIED ((size_t)64 << 20)
-#define MAX_CONTRADICTIONS 65536u
 
 /* Room for one more of an array that doubles. */
 static cs_result make_room(void **items, size_t count, size_t *room, size_t size, cs_error *err) {
@@ -29,7 +28,7 @@ static void bytes_of(const cs_digest *digest, uint8_t out[CS_SHA256_BYTES]) {
 /* ---- names --------------------------------------------------------------------------------------------- */
 
 /* The place of a text in the list, from 1; 0 for an empty one. Providers, policies and daemons are few. */
-static cs_result name_of(cs_gate_evidence *evidence, cs_view text, uint32_t *out, cs_error *err) {
+cs_result cs_gate_name(cs_gate_evidence *evidence, cs_view text, uint32_t *out, cs_error *err) {
     *out = 0;
     if (text.len == 0) return CS_OK;
     for (size_t i = 0; i < evidence->name_count; i++) {
@@ -95,6 +94,14 @@ static cs_result copy_witness(const adding *a, cs_gate_tally *tally, cs_error *e
     return CS_OK;
 }
 
+static cs_result name_all(const adding *a, const cs_run_record *record, cs_gate_kept *kept, cs_error *err) {
+    cs_result result = cs_gate_name(a->evidence, cs_bytes_view(&record->provider), &kept->provider, err);
+    if (result == CS_OK) result = cs_gate_name(a->evidence, cs_bytes_view(&record->policy), &kept->policy, err);
+    if (result == CS_OK)
+        result = cs_gate_name(a->evidence, cs_bytes_view(&record->environment), &kept->environment, err);
+    return result == CS_OK ? cs_gate_name_address(a->evidence, a->daemon, &kept->daemon, err) : result;
+}
+
 static cs_result keep_counting(const adding *a, cs_gate_tally *tally, const cs_gate_finding *findings,
                                const cs_gate_measured *measured, cs_error *err) {
     void *items = tally->kept;
@@ -109,9 +116,7 @@ static cs_result keep_counting(const adding *a, cs_gate_tally *tally, const cs_g
         result = cs_fail(err, CS_CODE_INTERNAL, "an envelope has no digest");
     if (result == CS_OK) bytes_of(&envelope, kept.envelope);
     const cs_run_record *record = a->run->record;
-    if (result == CS_OK) result = name_of(a->evidence, cs_bytes_view(&record->provider), &kept.provider, err);
-    if (result == CS_OK) result = name_of(a->evidence, cs_bytes_view(&record->policy), &kept.policy, err);
-    if (result == CS_OK) result = name_of(a->evidence, a->daemon, &kept.daemon, err);
+    if (result == CS_OK) result = name_all(a, record, &kept, err);
     if (result == CS_OK && !tally->witness.set) {
         result = copy_witness(a, tally, err);
         memcpy(tally->witness_findings, findings, sizeof tally->witness_findings);
@@ -245,67 +250,6 @@ cs_result cs_gate_tally_run(const cs_gate_setting *setting, cs_gate_evidence *ev
     return result == CS_OK && !run->duplicate ? note_seen(evidence, run, selected, err) : result;
 }
 
-/* ---- findings of a ledger -------------------------------------------------------------------------------- */
-
-/* Provider and policy as the response or else the daemon's own description states them; both empty when neither can
- * be read, which then speaks against every daemon of that address. */
-static void stated_by(const cs_ledger_row *row, cs_arena *arena, cs_view *provider, cs_view *policy) {
-    const ProtobufCMessage *message = NULL;
-    cs_error ignored;
-    *provider = *policy = (cs_view){.len = 0};
-    if (row->response.ptr != NULL &&
-        cs_message_view(&plimsoll__v1__run_response__descriptor, row->response, arena, &message, &ignored) == CS_OK) {
-        const cs_run_record *record = ((const cs_run_response *)message)->record;
-        if (record != NULL) {
-            *provider = cs_bytes_view(&record->provider);
-            *policy = cs_bytes_view(&record->policy);
-            return;
-        }
-    }
-    if (row->describe_before.ptr != NULL && cs_message_view(&plimsoll__v1__describe_response__descriptor,
-                                                            row->describe_before, arena, &message, &ignored) == CS_OK) {
-        const cs_describe_response *self = (const cs_describe_response *)message;
-        *provider = cs_bytes_view(&self->sandbox);
-        *policy = cs_bytes_view(&self->policy);
-    }
-}
-
-static bool is_known(const cs_gate_evidence *evidence, const cs_gate_contradiction *c) {
-    for (size_t i = 0; i < evidence->contradiction_count; i++) {
-        const cs_gate_contradiction *other = &evidence->contradictions[i];
-        if (other->daemon == c->daemon && other->provider == c->provider && other->policy == c->policy) return true;
-    }
-    return false;
-}
-
-static cs_result keep_contradiction(cs_gate_evidence *evidence, const cs_gate_contradiction *c, cs_error *err) {
-    if (is_known(evidence, c)) return CS_OK;
-    size_t count = evidence->contradiction_count;
-    if (count >= MAX_CONTRADICTIONS)
-        return cs_fail(err, CS_CODE_NO_MEMORY, "more than %u daemons were contradicted", MAX_CONTRADICTIONS);
-    cs_gate_contradiction *items = realloc(evidence->contradictions, (count + 1) * sizeof *items);
-    if (items == NULL) return cs_fail(err, CS_CODE_NO_MEMORY, "no memory for the findings");
-    evidence->contradictions = items;
-    items[evidence->contradiction_count++] = *c;
-    return CS_OK;
-}
-
-cs_result cs_gate_tally_finding(cs_gate_evidence *evidence, uint32_t source, const cs_entry *entry, cs_error *err) {
-    if (entry->row == NULL || !cs_view_is(entry->row->code, cs_code_name(CS_CODE_TIER_CONTRADICTED))) return CS_OK;
-    cs_arena *arena = cs_arena_new();
-    if (arena == NULL) return cs_fail(err, CS_CODE_NO_MEMORY, "no memory for a finding");
-    cs_view provider;
-    cs_view policy;
-    stated_by(entry->row, arena, &provider, &policy);
-    cs_gate_contradiction c = {.source = source, .entry = entry->number};
-    cs_result result = name_of(evidence, entry->row->daemon, &c.daemon, err);
-    if (result == CS_OK) result = name_of(evidence, provider, &c.provider, err);
-    if (result == CS_OK) result = name_of(evidence, policy, &c.policy, err);
-    if (result == CS_OK) result = keep_contradiction(evidence, &c, err);
-    cs_arena_free(arena);
-    return result;
-}
-
 /* ---- at the end ------------------------------------------------------------------------------------------- */
 
 static int compare_seen(const void *left, const void *right) {
@@ -317,6 +261,8 @@ static int compare_kept(const void *left, const void *right) {
     const cs_gate_kept *b = right;
     int order = memcmp(a->record, b->record, sizeof a->record);
     if (order != 0) return order;
+    /* Of the same record, the one of a ledger, which holds findings. */
+    if ((a->daemon == 0) != (b->daemon == 0)) return a->daemon == 0 ? 1 : -1;
     if (a->source != b->source) return a->source < b->source ? -1 : 1;
     return a->entry < b->entry ? -1 : a->entry > b->entry;
 }

@@ -70,7 +70,7 @@ static json_t *proof_json(const cs_gate_report *report, const cs_gate_proof *pro
                      of_sources ? NULL : name_of(&report->verdict->sections[proof->section]), "rule",
                      cs_gate_proof_word(proof), "code", cs_code_name(proof->code), "change",
                      cs_gate_out_json_text(proof->change), "refuses",
-                     report->proved ? json_boolean(proof->refuses) : json_null());
+                     report->proved && !proof->unmade ? json_boolean(proof->refuses) : json_null());
 }
 
 static json_t *proofs_json(const cs_gate_report *report) {

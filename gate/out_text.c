@@ -48,7 +48,10 @@ static bool add_proofs(const cs_gate_report *report, size_t section, cs_buf *out
         if (proof->section != section) continue;
         if (!heading && !cs_buf_text(out, "  What would be refused:\n")) return false;
         heading = true;
-        const char *outcome = !report->proved ? "" : proof->refuses ? ": refused" : ": NOT refused";
+        const char *outcome = proof->unmade     ? ": not shown"
+                              : !report->proved ? ""
+                              : proof->refuses  ? ": refused"
+                                                : ": NOT refused";
         if (!cs_buf_printf(out, "  %-15s %s%s: ", cs_gate_proof_word(proof), cs_code_name(proof->code), outcome) ||
             !add_line(out, "", proof->change))
             return false;

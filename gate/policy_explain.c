@@ -116,7 +116,7 @@ static void explain_policy(explaining *e, const cs_policy *policy) {
     begin(e, "protect");
     SAY(e, "the same in the base and the revision, neither changed, added nor removed: every path that matches ");
     quote_all(e, &policy->protect);
-    SAY(e, "; and every submodule in which such a path could be");
+    SAY(e, "; and every submodule, and symbolic link to no file of its commit, in which such a path could be");
     end(e);
 }
 
@@ -188,7 +188,10 @@ static bool binds_all(const cs_policy_requirement *r) {
 
 static void explain_binds(explaining *e, const cs_policy_requirement *r) {
     bool complete = false;
-    if (r->bind_count == 0) line(e, "bind", "not asked: the files of the run may be any");
+    if (r->bind_count == 0)
+        line(e, "bind",
+             "not asked: the runs need not be of the revision: their files may be any, and a commit that nobody ran "
+             "passes; a verdict by such a policy is not attested");
     for (size_t i = 0; i < r->bind_count; i++) {
         begin(e, "bind");
         SAY(e, "every file of the run is the revision's, byte for byte, whose path matches ");
@@ -239,6 +242,8 @@ static void explain_together(explaining *e, const cs_policy_requirement *r) {
     if (r->reproduced_runs > 0) {
         number(e, "the same work gave the same result in at least ", r->reproduced_runs, "run", "runs");
         number(e, ", on at least ", r->reproduced_providers, "provider", "providers");
+        SAY(e, "; output and artifacts are part of the result: a test report that holds times differs each time (ask "
+               "for reproduction in a requirement of its own, of a step without such an artifact)");
     } else {
         SAY(e, "not asked: one run of the same work is enough");
     }
@@ -247,7 +252,9 @@ static void explain_together(explaining *e, const cs_policy_requirement *r) {
          r->reproduced_runs > 0 ? "no two of these records of the same work have different results"
                                 : "not asked: the same work may have different results");
     line(e, "cross-check",
-         r->cross_check ? "no ledger holds a finding that contradicts the tier of a record that counts"
+         r->cross_check ? "no finding that the inputs hold contradicts the tier of a record that counts, and each of "
+                          "these was run into a ledger, since a bundle holds no findings; how deep anyone looked "
+                          "(statements, probe, host) is not known from that"
                         : "not asked: findings about the tier are passed over");
 }
 

@@ -35,8 +35,7 @@ static cs_result no_memory(cs_error *err) {
 
 /* ---- one proof ---------------------------------------------------------------------------------------------- */
 
-static cs_result add_proof(proving *p, size_t section, const cs_gate_change *change, const char *text, bool refuses,
-                           cs_error *err) {
+static cs_result add(proving *p, const cs_gate_proof *proof, const char *text, cs_error *err) {
     if (p->count == p->room) {
         size_t room = p->room == 0 ? 32 : p->room * 2;
         cs_gate_proof *proofs = realloc(p->proofs, room * sizeof *proofs);
@@ -44,11 +43,24 @@ static cs_result add_proof(proving *p, size_t section, const cs_gate_change *cha
         p->proofs = proofs;
         p->room = room;
     }
-    cs_gate_proof *proof = &p->proofs[p->count++];
-    *proof = (cs_gate_proof){.section = section, .rule = change->rule, .code = change->code, .refuses = refuses};
-    memcpy(proof->change, text, sizeof proof->change);
-    if (p->prove && !refuses && p->weak == 0) p->weak = p->count;
+    p->proofs[p->count] = *proof;
+    memcpy(p->proofs[p->count++].change, text, sizeof proof->change);
     return CS_OK;
+}
+
+static cs_result add_proof(proving *p, size_t section, const cs_gate_change *change, const char *text, bool refuses,
+                           cs_error *err) {
+    const cs_gate_proof proof = {.section = section, .rule = change->rule, .code = change->code, .refuses = refuses};
+    cs_result result = add(p, &proof, text, err);
+    if (result == CS_OK && p->prove && !refuses && p->weak == 0) p->weak = p->count;
+    return result;
+}
+
+/* Of an input that gave its bytes once. */
+static cs_result add_unmade(proving *p, const cs_gate_change *change, const char *text, cs_error *err) {
+    const cs_gate_proof proof = {
+        .section = CS_GATE_OF_SOURCES, .rule = change->rule, .code = change->code, .unmade = true};
+    return add(p, &proof, text, err);
 }
 
 static bool is_refused(const cs_gate_section *section, const cs_gate_change *change) {
@@ -158,36 +170,79 @@ static cs_result try_tally(proving *p, size_t index, const cs_gate_change *chang
 
 /* ---- the protected paths -------------------------------------------------------------------------------------- */
 
-static cs_result try_protect(proving *p, size_t section, bool *made, cs_error *err) {
-    static const cs_gate_change change = {CS_GATE_PROTECT, CS_CODE_GATE_PROTECTED, NULL};
-    const cs_policy_list *patterns = &p->setting->policy->protect;
-    cs_tree rev = *p->setting->rev.tree;
-    size_t at = 0;
-    while (at < rev.count && !cs_gate_list_matches(patterns, cs_view_of(rev.files[at].path)))
-        at++;
-    char text[CS_GATE_TEXT] = "";
-    cs_gate_trial trial = {.text = text};
-    rev.files = calloc(rev.count + 1, sizeof *rev.files);
-    if (rev.files == NULL) return no_memory(err);
-    if (at < rev.count) {
-        memcpy(rev.files, p->setting->rev.tree->files, rev.count * sizeof *rev.files);
-        rev.files[at].oid[0] = rev.files[at].oid[0] == '0' ? '1' : '0';
-        cs_gate_shown path = cs_gate_show(cs_view_of(rev.files[at].path));
-        (void)cs_gate_change_says(&trial, "the content of %s in the revision is another", path.text);
-        cs_gate_setting changed = *p->setting;
-        changed.rev.tree = &rev;
-        cs_gate_section *judged = calloc(1, sizeof *judged);
-        cs_result result = judged != NULL ? CS_OK : no_memory(err);
-        if (judged != NULL) cs_gate_conclude_policy(&changed, judged);
-        bool refuses = p->prove && judged != NULL && is_refused(judged, &change);
-        if (result == CS_OK) result = add_proof(p, section, &change, text, refuses, err);
-        free(judged);
-        free(rev.files);
-        *made = true;
-        return result;
+typedef enum protect_change { CONTENT, ADDED, REMOVED } protect_change;
+
+/* Without the file at `at`. */
+static void drop_file(cs_tree *tree, size_t at) {
+    tree->count--;
+    memmove(tree->files + at, tree->files + at + 1, (tree->count - at) * sizeof *tree->files);
+}
+
+/* Of both commits `rev` and `base` are copies that may be changed; `at` and `in_base` are where the file stands. */
+static void change_protected(protect_change how, cs_tree *rev, size_t at, cs_tree *base, size_t in_base,
+                             cs_gate_trial *trial) {
+    cs_gate_shown path = cs_gate_show(cs_view_of(rev->files[at].path));
+    if (how == CONTENT) {
+        rev->files[at].oid[0] = rev->files[at].oid[0] == '0' ? '1' : '0';
+        (void)cs_gate_change_says(trial, "the content of %s in the revision is another", path.text);
+    } else if (how == ADDED) {
+        drop_file(base, in_base);
+        (void)cs_gate_change_says(trial, "%s is not in the base, so that the revision adds it", path.text);
+    } else {
+        drop_file(rev, at);
+        (void)cs_gate_change_says(trial, "%s is not in the revision, so that this removes it", path.text);
     }
+}
+
+static bool copy_files(const cs_tree *from, cs_tree *to) {
+    *to = *from;
+    to->files = calloc(from->count + 1, sizeof *to->files);
+    if (to->files != NULL && from->count > 0) memcpy(to->files, from->files, from->count * sizeof *to->files);
+    return to->files != NULL;
+}
+
+static cs_result try_protected(proving *p, size_t section, protect_change how, size_t at, size_t in_base,
+                               cs_error *err) {
+    static const cs_gate_change change = {CS_GATE_PROTECT, CS_CODE_GATE_PROTECTED, NULL};
+    cs_tree rev;
+    cs_tree base;
+    bool copied = copy_files(p->setting->rev.tree, &rev);
+    copied = copy_files(p->setting->base.tree, &base) && copied;
+    cs_gate_section *judged = calloc(1, sizeof *judged);
+    bool ready = copied && judged != NULL;
+    cs_result result = ready ? CS_OK : no_memory(err);
+    if (ready) {
+        char text[CS_GATE_TEXT] = "";
+        cs_gate_trial trial = {.text = text};
+        cs_gate_setting changed = *p->setting;
+        change_protected(how, &rev, at, &base, in_base, &trial);
+        changed.rev.tree = &rev;
+        changed.base.tree = &base;
+        cs_gate_conclude_policy(&changed, judged);
+        result = add_proof(p, section, &change, text, p->prove && is_refused(judged, &change), err);
+    }
+    free(judged);
     free(rev.files);
-    return CS_OK;
+    free(base.files);
+    return result;
+}
+
+/* With the first protected file, which is the same in both commits. */
+static cs_result try_protect(proving *p, size_t section, bool *made, cs_error *err) {
+    static const protect_change all[] = {CONTENT, ADDED, REMOVED};
+    const cs_tree *rev = p->setting->rev.tree;
+    const cs_tree *base = p->setting->base.tree;
+    size_t at = 0;
+    while (at < rev->count && !cs_gate_list_matches(&p->setting->policy->protect, cs_view_of(rev->files[at].path)))
+        at++;
+    if (at == rev->count) return CS_OK;
+    const cs_tree_file *same = cs_tree_find(base, cs_view_of(rev->files[at].path));
+    if (same == NULL) return CS_OK;
+    cs_result result = CS_OK;
+    for (size_t i = 0; result == CS_OK && i < sizeof all / sizeof all[0]; i++)
+        result = try_protected(p, section, all[i], at, (size_t)(same - base->files), err);
+    *made = result == CS_OK;
+    return result;
 }
 
 /* ---- the trusted keys ----------------------------------------------------------------------------------------- */
@@ -226,20 +281,26 @@ static cs_result verify_without_keys(const char *path, cs_code code, bool *refus
     return result == CS_UNCHECKED ? result : CS_OK;
 }
 
-static cs_result prove_sources(proving *p, cs_error *err) {
+/* What can't be read again is told as what it is: no proof. */
+static cs_result prove_source(proving *p, const char *path, cs_error *err) {
     static const cs_gate_change change = {.code = CS_CODE_ENVELOPE_KEY_UNKNOWN};
-    cs_result result = CS_OK;
-    for (size_t i = 0; result == CS_OK && p->verdict->sources == CS_OK && i < p->options->source_count; i++) {
-        const char *path = p->options->sources[i];
-        if (!holds_witness(p->verdict->evidence, i) || !can_be_read_again(path)) continue;
-        char text[CS_GATE_TEXT] = "";
-        bool refuses = false;
-        cs_gate_trial trial = {.text = text};
-        cs_gate_shown shown = cs_gate_show(cs_view_of(path));
-        (void)cs_gate_change_says(&trial, "%s is verified once more, with none of the policy's keys", shown.text);
-        if (p->prove) result = verify_without_keys(path, change.code, &refuses, err);
-        if (result == CS_OK) result = add_proof(p, CS_GATE_OF_SOURCES, &change, text, refuses, err);
+    char text[CS_GATE_TEXT] = "";
+    cs_gate_trial trial = {.text = text};
+    cs_gate_shown shown = cs_gate_show(cs_view_of(path));
+    bool refuses = false;
+    if (!can_be_read_again(path)) {
+        (void)cs_gate_change_says(&trial, "%s was read once and can't be verified again", shown.text);
+        return add_unmade(p, &change, text, err);
     }
+    (void)cs_gate_change_says(&trial, "%s is verified once more, with none of the policy's keys", shown.text);
+    cs_result result = p->prove ? verify_without_keys(path, change.code, &refuses, err) : CS_OK;
+    return result == CS_OK ? add_proof(p, CS_GATE_OF_SOURCES, &change, text, refuses, err) : result;
+}
+
+static cs_result prove_sources(proving *p, cs_error *err) {
+    cs_result result = CS_OK;
+    for (size_t i = 0; result == CS_OK && p->verdict->sources == CS_OK && i < p->options->source_count; i++)
+        if (holds_witness(p->verdict->evidence, i)) result = prove_source(p, p->options->sources[i], err);
     return result;
 }
 

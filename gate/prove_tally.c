@@ -84,15 +84,31 @@ static cs_gate_changed change_result(cs_gate_trial *t) {
     return cs_gate_change_says(t, "another run of the same work has another result");
 }
 
+/* Nothing else of it is that of the record. */
 static cs_gate_changed change_cross_check(cs_gate_trial *t) {
     const cs_gate_kept *kept = &t->tally->kept[0];
     t->evidence->contradictions[t->evidence->contradiction_count++] =
-        (cs_gate_contradiction){.daemon = kept->daemon,
+        (cs_gate_contradiction){.daemon = kept->daemon, .stated = true, .source = kept->source, .entry = kept->entry};
+    return cs_gate_change_says(t, "a finding contradicts the tier of a daemon that is relied on");
+}
+
+/* Nothing of it but the address is another's. */
+static cs_gate_changed change_alias(cs_gate_trial *t) {
+    const cs_gate_kept *kept = &t->tally->kept[0];
+    t->evidence->contradictions[t->evidence->contradiction_count++] =
+        (cs_gate_contradiction){.daemon = UINT32_MAX,
+                                .stated = true,
                                 .provider = kept->provider,
                                 .policy = kept->policy,
+                                .environments = {kept->environment},
                                 .source = kept->source,
                                 .entry = kept->entry};
-    return cs_gate_change_says(t, "a finding contradicts the tier of a daemon that is relied on");
+    return cs_gate_change_says(t, "a finding contradicts the tier of such a daemon at another address");
+}
+
+static cs_gate_changed change_bundle(cs_gate_trial *t) {
+    t->tally->kept[0].daemon = 0;
+    return cs_gate_change_says(t, "a record that is relied on comes from a bundle, which holds no findings");
 }
 
 const cs_gate_change cs_gate_tally_changes[] = {
@@ -107,5 +123,7 @@ const cs_gate_change cs_gate_tally_changes[] = {
     {CS_GATE_REPRODUCED, CS_CODE_GATE_NOT_REPRODUCED, change_runs},
     {CS_GATE_SAME_RESULT, CS_CODE_GATE_RESULT_DIFFERS, change_result},
     {CS_GATE_CROSS_CHECK, CS_CODE_GATE_CONTRADICTED, change_cross_check},
+    {CS_GATE_CROSS_CHECK, CS_CODE_GATE_CONTRADICTED, change_alias},
+    {CS_GATE_CROSS_CHECK, CS_CODE_GATE_CROSS_CHECK, change_bundle},
 };
 const size_t cs_gate_tally_change_count = sizeof cs_gate_tally_changes / sizeof cs_gate_tally_changes[0];

@@ -214,7 +214,8 @@ static cs_result no_revision(cs_repo *repo, const char *rev, bool named, int cod
     if (code != GIT_ENOTFOUND && code != GIT_EINVALIDSPEC && code != GIT_EUNBORNBRANCH)
         return unreadable(err, "the revision can't be read");
     if (named)
-        return cs_fail(err, CS_CODE_GIT_UNREADABLE, "the object that \"%s\" names is missing in the repository", rev);
+        return cs_fail(err, CS_CODE_GIT_UNREADABLE,
+                       "the object that \"%s\" names is missing in the repository, or can't be read", rev);
     if (git_repository_is_shallow(repo->git) == 1)
         return cs_fail(err, CS_CODE_GIT_REVISION,
                        "there is no revision \"%s\"; the clone is shallow: fetch the commits before it, too", rev);
@@ -418,6 +419,19 @@ void cs_tree_free(cs_tree *tree) {
     free(tree->files);
     free(tree->paths);
     *tree = (cs_tree){.repo = NULL};
+}
+
+cs_tree_descent cs_tree_descends(const cs_tree *rev, const cs_tree *base) {
+    git_oid commit;
+    git_oid ancestor;
+    git_repository *git = rev->repo->git;
+    if (git_oid_fromstr(&commit, rev->commit) != 0 || git_oid_fromstr(&ancestor, base->commit) != 0)
+        return CS_TREE_DESCENT_UNKNOWN;
+    if (git_oid_equal(&commit, &ancestor) == 1) return CS_TREE_DESCENDS;
+    int descends = git_graph_descendant_of(git, &commit, &ancestor);
+    if (descends == 1) return CS_TREE_DESCENDS;
+    if (git_repository_is_shallow(git) != 0) return CS_TREE_DESCENT_SHALLOW;
+    return descends == 0 ? CS_TREE_DESCENDS_NOT : CS_TREE_DESCENT_UNKNOWN;
 }
 
 const cs_tree_file *cs_tree_find(const cs_tree *tree, cs_view path) {

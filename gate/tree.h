@@ -56,6 +56,16 @@ typedef struct cs_tree {
 CS_MUST_CHECK cs_result cs_tree_read(cs_repo *repo, const char *rev, cs_tree *out, cs_error *err);
 void cs_tree_free(cs_tree *tree);
 
+typedef enum cs_tree_descent {
+    CS_TREE_DESCENDS,
+    CS_TREE_DESCENDS_NOT,
+    CS_TREE_DESCENT_SHALLOW, /* not by what a shallow clone has */
+    CS_TREE_DESCENT_UNKNOWN  /* a commit can't be read */
+} cs_tree_descent;
+
+/* Whether `base` is an ancestor of `rev`, or the same commit. Both are of one repository. */
+cs_tree_descent cs_tree_descends(const cs_tree *rev, const cs_tree *base);
+
 /* NULL: the commit has no such file. */
 const cs_tree_file *cs_tree_find(const cs_tree *tree, cs_view path);
 

@@ -318,6 +318,10 @@ static const code_row rows[CS_CODE_COUNT] = {
                                      "too few providers or runs gave the same result"},
     [CS_CODE_GATE_RESULT_DIFFERS] = {"gate-result-differs", CS_FAILED, "the same work gave different results"},
     [CS_CODE_GATE_CONTRADICTED] = {"gate-contradicted", CS_FAILED, "the claimed tier was contradicted"},
+    [CS_CODE_GATE_CROSS_CHECK] = {"gate-cross-check", CS_FAILED,
+                                  "a record comes from a bundle, which holds no findings that could contradict it"},
+    [CS_CODE_GATE_UNBOUND] = {"gate-unbound", CS_FAILED,
+                              "a requirement binds its runs to no commit, so that no verdict by it is attested"},
     /* what a reviewer compares */
     [CS_CODE_ENTRIES_DIFFER] = {"entries-differ", CS_FAILED, "two entries differ in what was compared"},
 };

@@ -203,6 +203,8 @@ typedef enum cs_code {
     CS_CODE_GATE_NOT_REPRODUCED,
     CS_CODE_GATE_RESULT_DIFFERS,
     CS_CODE_GATE_CONTRADICTED,
+    CS_CODE_GATE_CROSS_CHECK,
+    CS_CODE_GATE_UNBOUND,
     /* what a reviewer compares */
     CS_CODE_ENTRIES_DIFFER,
 

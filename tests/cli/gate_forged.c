@@ -39,9 +39,10 @@ void gate_forged_policy(gate_forged *f, const char *name, const char *of_require
     cli_write_text(
         &f->c, name,
         forge_text("{\"version\":1,\"keys\":[{\"key\":%s}],\"requirements\":[{\"name\":\"tests\",\"records\":"
-                   "{\"step\":\"" STEP "\"},\"min_records\":2,\"max_age_seconds\":3600,\"bind\":[{"
-                   "\"paths\":[\"src/**\"],\"complete\":true}],\"tests\":{\"artifact\":\"junit.xml\"}%s}]%s}",
-                   quoted, of_requirement, of_policy));
+                   "{\"step\":\"" STEP "\"},\"min_records\":2,\"max_age_seconds\":3600,%s"
+                   "\"tests\":{\"artifact\":\"junit.xml\"}%s}]%s}",
+                   quoted, f->unbound ? "" : "\"bind\":[{\"paths\":[\"src/**\"],\"complete\":true}],", of_requirement,
+                   of_policy));
     json_decref(text);
     free(quoted);
     free(key);

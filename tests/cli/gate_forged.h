@@ -11,6 +11,7 @@ typedef struct gate_forged {
     char rev[41];
     forge_key key;
     gate_run runs[2];
+    bool unbound; /* the next policy has no bind */
 } gate_forged;
 
 void gate_forged_begin(gate_forged *f);

@@ -28,6 +28,7 @@ Test(diff_same, it_is_told) {
     cli_case c;
     begin(&c);
     exec_run(NULL, ARGS("ln", "-s", "pair.jsonl", forge_text("%s/other.jsonl", c.folder)), &c.end);
+    exec_free(&c.end);
     exec_run(NULL, ARGS("cp", forge_text("%s/pair.jsonl", c.folder), forge_text("%s/copy.jsonl", c.folder)), &c.end);
     const struct {
         const char *a, *b, *same;

@@ -1,8 +1,11 @@
 /* `countersign gate` from end to end: a patch whose tests really ran passes, and each way to get around that is refused
  * by the rule that is meant for it. */
+#include <stdio.h>
 #include <unistd.h>
 
+#include "tests/cli/gate_forged.h"
 #include "tests/cli/gate_scene.h"
+#include "tests/gate/repository.h"
 
 /* ---- the good patch --------------------------------------------------------------------------------------------- */
 
@@ -54,4 +57,68 @@ Test(gate_command, a_good_patch_passes_and_every_rule_is_proved) {
     EXPECT_HAS(s.c.end.out, "  bind            gate-bind: one byte of src/answer.sh in the run is another\n");
     EXPECT_HAS(s.c.end.out, "gate: passed: 1 requirement, 3 distinct records; of 17 rules 0 refused and 0 undecided\n");
     gate_scene_end(&s);
+}
+
+/* ---- the base ---------------------------------------------------------------------------------------------------- */
+
+static int judge_with_base(gate_forged *f, const char *repo, const char *base) {
+    return cli_json(
+        &f->c, ARGS("gate", "--policy", "policy.json", "--repo", repo, "--rev", "main", "--base", base, "runs.jsonl"));
+}
+
+static void expect_warning(gate_forged *f, const char *repo, const char *base, const char *wanted) {
+    EXPECT_EXIT(&f->c, judge_with_base(f, repo, base), 0);
+    cr_assert_eq(json_array_size(cli_member(&f->c, "warnings")), wanted != NULL ? 1 : 0, "%s: %s", base, f->c.end.out);
+    if (wanted != NULL) EXPECT_HAS(cli_text(&f->c, "warnings.0"), wanted);
+}
+
+/* The commit before, and one more of it; one that came after; one without a common ancestor; one that a clone lacks. */
+Test(gate_command, a_base_that_is_no_ancestor_gives_a_warning) {
+    static const char no_ancestor[] = "the base is no ancestor of the commit that is judged";
+    gate_forged f;
+    char clone[256];
+    char from[256];
+    gate_forged_begin(&f);
+    gate_forged_write(&f);
+    repository_git(f.repo, "tag", "first");
+    repository_git(f.repo, "commit", "-q", "--allow-empty", "-m", "second");
+    expect_warning(&f, f.repo, "first", NULL);
+    repository_git(f.repo, "commit", "-q", "--allow-empty", "-m", "third");
+    expect_warning(&f, f.repo, "first", NULL);
+    repository_git(f.repo, "checkout", "-q", "-b", "later");
+    repository_git(f.repo, "commit", "-q", "--allow-empty", "-m", "fourth");
+    expect_warning(&f, f.repo, "later", no_ancestor);
+    repository_git(f.repo, "checkout", "-q", "--orphan", "orphan");
+    repository_git(f.repo, "commit", "-q", "--allow-empty", "-m", "alone");
+    expect_warning(&f, f.repo, "orphan", no_ancestor);
+    (void)snprintf(clone, sizeof clone, "%s/clone", f.repo);
+    (void)snprintf(from, sizeof from, "file://%s", f.repo);
+    repository_git(f.repo, "clone", "-q", "--depth", "1", "--branch", "main", from, "clone");
+    repository_git(clone, "fetch", "-q", "--depth", "1", "origin", "tag", "first");
+    expect_warning(&f, clone, "first", "the clone is shallow, and does not tell that the base is an ancestor");
+    repository_git(clone, "fetch", "-q", "--unshallow", "origin");
+    expect_warning(&f, clone, "first", NULL);
+    gate_forged_end(&f);
+}
+
+/* In text and JSON: what the patch adds outside of the policy's patterns was in no run. */
+Test(gate_command, what_the_patch_changes_and_no_run_had_is_told) {
+    gate_forged f;
+    gate_forged_begin(&f);
+    gate_forged_write(&f);
+    repository_git(f.repo, "tag", "first");
+    repository_write(f.repo, "lib/evil.js", "evil\n", 5);
+    repository_write(f.repo, "package.json", "{}\n", 3);
+    repository_commit(f.repo, f.rev);
+    EXPECT_EXIT(&f.c, judge_with_base(&f, f.repo, "first"), 0);
+    EXPECT_HAS(f.c.end.out, "; 2 files that the patch changes were not in the run: lib/evil.js, package.json\"");
+    EXPECT_EXIT(&f.c, cli_run(&f.c, GATE_FORGED(&f, "--base", "first", "runs.jsonl")), 0);
+    EXPECT_HAS(f.c.end.out, "; 2 files that the patch changes were not in the run: lib/evil.js, package.json\n");
+    EXPECT_EXIT(&f.c, cli_run(&f.c, GATE_FORGED(&f, "runs.jsonl")), 0);
+    EXPECT_HAS(f.c.end.out, "; 2 of the 3 files of the commit were not in the run\n");
+    repository_git(f.repo, "tag", "second");
+    repository_git(f.repo, "commit", "-q", "--allow-empty", "-m", "third");
+    EXPECT_EXIT(&f.c, cli_run(&f.c, GATE_FORGED(&f, "--base", "second", "runs.jsonl")), 0);
+    EXPECT_HAS_NOT(f.c.end.out, "not in the run");
+    gate_forged_end(&f);
 }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "tests/cli/gate_forged.h"
+#include "tests/gate/repository.h"
 #include "tests/support/program.h"
 
 static char *path_of(const gate_forged *f, const char *name) {
@@ -96,7 +97,8 @@ Test(gate_attest_command, what_keeps_it_from_being_written) {
     } rows[] = {{"-", "https://x.example.org/y", 2, "usage"},
                 {"a.jsonl", "x.example.org/y", 2, "usage"},
                 {"a.jsonl", "https://token@x.example.org/y", 2, "usage"},
-                {"policy.json", "https://x.example.org/y", 5, "io"},
+                {"forged.pub", "https://x.example.org/y", 5, "io"},
+                {"policy.json", "https://x.example.org/y", 2, "usage"},
                 {"a.jsonl", "https://x.example.org/y", 0, "ok"}};
     char *before = content_of(&f, "policy.json");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -113,6 +115,50 @@ Test(gate_attest_command, what_keeps_it_from_being_written) {
     free(after);
     EXPECT_EXIT(&f.c, cli_json(&f.c, GATE_FORGED(&f, "-k", "k.key", "runs.jsonl")), 2);
     EXPECT_EXIT(&f.c, cli_json(&f.c, GATE_FORGED(&f, "--attest-repo", "https://x.example.org/y", "runs.jsonl")), 2);
+    gate_forged_end(&f);
+}
+
+/* A commit that nobody ran, with and without a bind: what passes without one is warned of, and never signed. */
+Test(gate_attest_command, a_policy_that_binds_nothing) {
+    gate_forged f;
+    begin(&f);
+    repository_write(f.repo, "src/main.sh", "answer=43\n", 10);
+    repository_commit(f.repo, f.rev);
+    EXPECT_EXIT(&f.c, cli_json(&f.c, ATTEST(&f, "bound.jsonl", "-k", "k.key")), 1);
+    EXPECT_TEXT(&f.c, "code", "gate-bind");
+    cr_expect_eq(json_array_size(cli_member(&f.c, "warnings")), 0);
+    cr_expect(is_there(&f, "bound.jsonl"));
+    f.unbound = true;
+    gate_forged_policy(&f, "policy.json", "", "");
+    EXPECT_EXIT(&f.c, cli_json(&f.c, GATE_FORGED(&f, "runs.jsonl")), 0);
+    cr_assert_eq(json_array_size(cli_member(&f.c, "warnings")), 1);
+    EXPECT_HAS(cli_text(&f.c, "warnings.0"), "a requirement of the policy has no 'bind': its runs need not be of the "
+                                             "commit that is judged, and one that nobody ran passes");
+    EXPECT_EXIT(&f.c, cli_json(&f.c, ARGS("gate", "--policy", "policy.json", "--repo", f.repo, "runs.jsonl")), 0);
+    cr_expect_eq(json_array_size(cli_member(&f.c, "warnings")), 0);
+    EXPECT_EXIT(&f.c, cli_json(&f.c, ATTEST(&f, "a.jsonl", "-k", "k.key")), 1);
+    EXPECT_TEXT(&f.c, "code", "gate-unbound");
+    cr_expect_null(cli_member(&f.c, "sections"));
+    EXPECT_EXIT(&f.c, cli_json(&f.c, GATE_FORGED(&f, "-l", "l.db", "-k", "k.key", "runs.jsonl")), 1);
+    EXPECT_TEXT(&f.c, "code", "gate-unbound");
+    cr_expect_null(cli_member(&f.c, "sections"));
+    cr_expect_not(is_there(&f, "a.jsonl") || is_there(&f, "l.db"));
+    gate_forged_end(&f);
+}
+
+/* The runs come through standard input: that they verify with the policy's keys alone can't be shown again. */
+Test(gate_attest_command, what_is_read_once_is_not_proved) {
+    gate_forged f;
+    begin(&f);
+    EXPECT_EXIT(&f.c, cli_run(&f.c, GATE_FORGED(&f, "--prove", "runs.jsonl")), 0);
+    EXPECT_HAS(f.c.end.out, "envelope-key-unknown: refused: runs.jsonl is verified once more, with none of the ");
+    char *bytes = content_of(&f, "runs.jsonl");
+    f.c.how.input = bytes;
+    EXPECT_EXIT(&f.c, cli_run(&f.c, GATE_FORGED(&f, "--prove", "-")), 0);
+    EXPECT_HAS(f.c.end.out, "envelope-key-unknown: not shown: - was read once and can't be verified again\n");
+    EXPECT_EXIT(&f.c, cli_json(&f.c, GATE_FORGED(&f, "--prove", "-")), 0);
+    f.c.how.input = NULL;
+    free(bytes);
     gate_forged_end(&f);
 }
 

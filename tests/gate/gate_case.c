@@ -5,10 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/ledger.h"
 #include "tests/gate/repository.h"
 #include "tests/support/canon.h"
 #include "tests/support/expect.h"
 #include "tests/support/folder.h"
+#include "tests/support/imported.h"
 
 /* ---- one run ------------------------------------------------------------------------------------------- */
 
@@ -85,6 +87,7 @@ static void fill_response(const gate_run *run, messages *m) {
     m->response.sandbox = borrow(run->provider);
     m->response.isolation = borrow(run->isolation);
     m->response.software_identity = borrow(run->software);
+    m->response.environment = borrow(run->environment != NULL ? run->environment : "");
     m->response.result_case = PLIMSOLL__V1__RUN_RESPONSE__RESULT_PROJECT;
     m->response.project = &m->result;
     m->response.record = &m->record;
@@ -92,6 +95,7 @@ static void fill_response(const gate_run *run, messages *m) {
     m->record.provider = borrow(run->provider);
     m->record.isolation = borrow(run->isolation);
     m->record.policy = borrow(run->policy);
+    m->record.environment = borrow(run->environment != NULL ? run->environment : "");
     m->record.software_identity = borrow(run->software);
     m->record.started_unix_ms = run->ended_ms - 7;
     m->record.ended_unix_ms = run->ended_ms;
@@ -111,10 +115,10 @@ static char *statement_of(const gate_run *run, const char *request, const char *
         "{\"_type\":\"https://in-toto.io/Statement/v1\",\"subject\":[{\"name\":\"run-record\",\"digest\":{\"sha256\":"
         "\"%s\"}}],\"predicateType\":\"https://plimsollmark.github.io/plimsoll/run-record/v1\",\"predicate\":{"
         "\"version\":2,\"request_sha256\":\"%s\",\"result_sha256\":\"%s\",\"provider\":\"%s\",\"isolation\":\"%s\","
-        "\"environment\":\"\",%s\"policy\":\"%s\",\"started_unix_ms\":%lld,\"ended_unix_ms\":%lld,\"session\":\"\","
+        "\"environment\":\"%s\",%s\"policy\":\"%s\",\"started_unix_ms\":%lld,\"ended_unix_ms\":%lld,\"session\":\"\","
         "\"sequence\":0,\"previous_sha256\":\"\",\"record_sha256\":\"%s\"}}",
-        record, request, result, run->provider, run->isolation, software, run->policy, (long long)run->ended_ms - 7,
-        (long long)run->ended_ms, record);
+        record, request, result, run->provider, run->isolation, run->environment != NULL ? run->environment : "",
+        software, run->policy, (long long)run->ended_ms - 7, (long long)run->ended_ms, record);
 }
 
 gate_line gate_sign(const forge_key *key, const gate_run *run) {
@@ -273,17 +277,39 @@ void gate_add_file(gate_case *c, const char *path, const char *content) {
     }
 }
 
+void gate_write_ledger(const char *path, const char *daemon, const forge_bundle *lines) {
+    cs_error err = CS_ERROR_INIT;
+    cs_ledger *ledger = NULL;
+    EXPECT_OK(cs_ledger_open(path, 5000, &ledger, &err), err);
+    EXPECT_OK(cs_ledger_begin(ledger, &err), err);
+    for (size_t i = 0; i < lines->count; i++) {
+        cs_ledger_row row = imported_row(lines->lines[i]);
+        if (row.request.ptr != NULL) row.daemon = v(daemon);
+        int64_t id = 0;
+        EXPECT_OK(cs_ledger_append(ledger, &row, &id, &err), err);
+    }
+    EXPECT_OK(cs_ledger_commit(ledger, &err), err);
+    cs_ledger_close(ledger);
+}
+
+/* Only a ledger is believed to hold every finding. */
+static void write_source(gate_case *c, size_t i, const forge_bundle *lines) {
+    if (c->paths[i][0] != '\0') unlink(c->paths[i]);
+    forge_bytes bytes = forge_file(lines);
+    forge_write(bytes.ptr, bytes.len, c->paths[i]);
+    c->all[i] = c->paths[i];
+    if (c->bundled || !c->requirement.cross_check) return;
+    unlink(c->paths[i]);
+    gate_write_ledger(c->paths[i], GATE_DAEMON, lines);
+}
+
 cs_result gate_judge(gate_case *c) {
     cs_gate_verdict_free(&c->verdict);
     forge_bundle first = c->bundles[0];
     for (size_t i = 0; i < c->run_count; i++)
         forge_add(&first, gate_sign(c->signer, &c->runs[i]).line);
-    for (size_t i = 0; i < c->sources; i++) {
-        forge_bytes bytes = forge_file(i == 0 ? &first : &c->bundles[i]);
-        if (c->paths[i][0] != '\0') unlink(c->paths[i]);
-        forge_write(bytes.ptr, bytes.len, c->paths[i]);
-        c->all[i] = c->paths[i];
-    }
+    for (size_t i = 0; i < c->sources; i++)
+        write_source(c, i, i == 0 ? &first : &c->bundles[i]);
     for (size_t i = 0; i < c->more_count; i++)
         c->all[c->sources + i] = c->more[i];
     c->options.sources = c->all;

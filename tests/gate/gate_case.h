@@ -17,6 +17,7 @@ typedef struct gate_run {
     const char *provider;
     const char *isolation;
     const char *policy;
+    const char *environment; /* NULL: none is stated */
     const char *software;
     const char *floor;
     const char *grant;
@@ -70,6 +71,7 @@ typedef struct gate_case {
     forge_bundle bundles[GATE_SOURCES]; /* what stands in each source beside the runs, which are in the first */
     char paths[GATE_SOURCES][64];
     size_t sources;
+    bool bundled; /* they are bundles also when the requirement asks for a cross-check; else ledgers then */
     const char *more[2]; /* further sources */
     size_t more_count;
     const char *all[GATE_SOURCES + 2];
@@ -87,6 +89,8 @@ void gate_end(gate_case *c);
 void gate_commit_again(gate_case *c);
 /* The files of all runs of the revision. */
 void gate_add_file(gate_case *c, const char *path, const char *content);
+/* The lines, as a ledger's own runs of this daemon. */
+void gate_write_ledger(const char *path, const char *daemon, const forge_bundle *lines);
 /* Sign what there is, and judge. */
 cs_result gate_judge(gate_case *c);
 

@@ -297,6 +297,28 @@ Test(gate_attest, it_is_about_a_commit) {
     attest_end(&a);
 }
 
+/* What passed without being of the commit is not signed as being about it, whichever requirement it is. */
+Test(gate_attest, a_requirement_without_a_bind) {
+    attest_case a;
+    attest_begin(&a);
+    cs_policy_requirement two[2] = {a.gate.requirement, a.gate.requirement};
+    (void)snprintf(two[1].name, sizeof two[1].name, "again");
+    a.gate.policy.requirements = two;
+    a.gate.policy.requirement_count = 2;
+    gate_expect_passes(&a.gate, "two that bind");
+    EXPECT_OK(cs_gate_attest_ready(&a.gate.options, &a.how, &a.err), a.err);
+    two[1].bind_count = 0;
+    two[1].tests.not_fewer_than_base = false;
+    gate_expect_passes(&a.gate, "one that does not");
+    EXPECT_CODE(cs_gate_attest_ready(&a.gate.options, &a.how, &a.err), a.err, CS_FAILED, CS_CODE_GATE_UNBOUND);
+    cr_expect_not_null(strstr(a.err.message, "the requirement again binds its runs to no commit"));
+    EXPECT_CODE(attest_lines(&a), a.err, CS_FAILED, CS_CODE_GATE_UNBOUND);
+    cr_expect_eq(a.lines.len, 0);
+    EXPECT_CODE(attest_file(&a), a.err, CS_FAILED, CS_CODE_GATE_UNBOUND);
+    cr_expect_neq(access(a.path, F_OK), 0);
+    attest_end(&a);
+}
+
 Test(gate_attest, no_secret_of_an_address_is_stated_or_told) {
     attest_case a;
     attest_begin(&a);

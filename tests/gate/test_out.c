@@ -169,6 +169,30 @@ Test(gate_out, a_weak_proof_is_told) {
     out_end(&c);
 }
 
+/* What can't be shown is told, neither as refused nor as let through. */
+Test(gate_out, a_proof_that_could_not_be_made) {
+    out_case c;
+    out_begin(&c);
+    cs_gate_proof proof = {.section = CS_GATE_OF_SOURCES,
+                           .code = CS_CODE_ENVELOPE_KEY_UNKNOWN,
+                           .change = "- was read once",
+                           .refuses = true};
+    c.report.proofs = &proof;
+    c.report.proof_count = 1;
+    c.report.proved = true;
+    for (unsigned unmade = 0; unmade < 2; unmade++) {
+        proof.unmade = unmade != 0;
+        HAS(out_text(&c, cs_gate_out_text), unmade != 0
+                                                ? "  sources         envelope-key-unknown: not shown: - was read once\n"
+                                                : "  sources         envelope-key-unknown: refused: - was read once\n");
+        json_t *members = cs_gate_out_json(&c.report);
+        const json_t *told = json_array_get(json_object_get(members, "proofs"), 0);
+        cr_expect_eq(json_is_null(json_object_get(told, "refuses")), unmade != 0);
+        json_decref(members);
+    }
+    out_end(&c);
+}
+
 /* ---- hostile texts
  * --------------------------------------------------------------------------------------------------- */
 

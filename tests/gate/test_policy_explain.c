@@ -68,12 +68,17 @@ Test(policy_explain, the_policy_as_a_whole) {
     EXPECT_LINE("policy: needs: a revision, and a base to compare it with");
     EXPECT_LINE(
         "policy: protect: the same in the base and the revision, neither changed, added nor removed: every path "
-        "that matches \"policy.json\", \".github/**\"; and every submodule in which such a path could be");
+        "that matches \"policy.json\", \".github/**\"; and every submodule, and symbolic link to no file of its "
+        "commit, "
+        "in which such a path could be");
     free(text);
     done();
 }
 
 #define T "requirement tests: "
+#define REPORTS_DIFFER                                                                                                 \
+    "; output and artifacts are part of the result: a test report that holds times differs each time (ask for "        \
+    "reproduction in a requirement of its own, of a step without such an artifact)"
 #define UNBOUND                                                                                                        \
     "bind: a file of the run that matches no pattern is bound to nothing: it need not be the revision's, and may be "  \
     "any"
@@ -105,9 +110,13 @@ Test(policy_explain, every_rule_that_was_written) {
                   "skipped, at most 2 failed");
     EXPECT_LINE(T "tests-of-base: not fewer tests executed than in the run of the base, which must be there");
     EXPECT_LINE(T "count: at least 2 distinct records fulfil all of the above");
-    EXPECT_LINE(T "reproduced: the same work gave the same result in at least 4 runs, on at least 3 providers");
+    EXPECT_LINE(T "reproduced: the same work gave the same result in at least 4 runs, on at least 3 "
+                  "providers" REPORTS_DIFFER);
     EXPECT_LINE(T "same-result: no two of these records of the same work have different results");
-    EXPECT_LINE(T "cross-check: no ledger holds a finding that contradicts the tier of a record that counts");
+    EXPECT_LINE(
+        T "cross-check: no finding that the inputs hold contradicts the tier of a record that counts, and each of "
+          "these was run into a ledger, since a bundle holds no findings; how deep anyone looked (statements, "
+          "probe, host) is not known from that");
     cr_expect_eq(count("\n" T), 20, "each rule once, and bind three times");
     done();
     free(text);
@@ -130,7 +139,9 @@ Test(policy_explain, every_rule_that_nobody_wrote) {
                 "there");
     EXPECT_LINE(L "time-out: nothing met its time limit");
     EXPECT_LINE(L "truncation: no output and no artifact was cut");
-    EXPECT_LINE(L "bind: not asked: the files of the run may be any");
+    EXPECT_LINE(
+        L "bind: not asked: the runs need not be of the revision: their files may be any, and a commit that nobody "
+          "ran passes; a verdict by such a policy is not attested");
     EXPECT_LINE(L "complete: not asked: files of the revision may be missing in the run");
     EXPECT_LINE(L "tests: not asked: no test results are read");
     EXPECT_LINE(L "tests-of-base: not asked: there may be fewer tests than in the base");
@@ -170,7 +181,7 @@ Test(policy_explain, what_a_change_makes_of_a_rule) {
                      "0 skipped, at most 0 failed");
     expect_line_of("reproduced-providers-one",
                    T "reproduced: the same work gave the same result in at least 4 runs, on "
-                     "at least 1 provider");
+                     "at least 1 provider" REPORTS_DIFFER);
     /* A step makes it a project, whether that is stated or not. */
     expect_line_of("kind-any", T "selected: the runs of kind project with one step, which is exactly \"node --test\" "
                                  "and no call of the same session before it, of "

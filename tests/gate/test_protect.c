@@ -1,7 +1,9 @@
-/* The protected paths: what a submodule could bring. */
+/* The protected paths: what a submodule, or a symbolic link, could bring. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "gate/judge_internal.h"
 #include "tests/gate/gate_case.h"
@@ -142,6 +144,129 @@ Test(gate_protect, a_verdict_with_such_a_submodule) {
     put_submodule(&c, "vendor/lib", ONE);
     cr_assert_neq(gate_judge(&c), CS_OK);
     gate_expect_only(&c, "a submodule", CS_GATE_PROTECT, CS_CODE_GATE_PROTECTED);
+    gate_end(&c);
+}
+
+/* ---- symbolic links --------------------------------------------------------------------------------------------- */
+
+static void put_link(gate_case *c, const char *target) {
+    char path[256];
+    (void)snprintf(path, sizeof path, "%s/vendor/lib", c->folder);
+    repository_write(c->folder, "vendor/keep", "k\n", 2);
+    (void)unlink(path);
+    cr_assert_eq(symlink(target, path), 0);
+    gate_commit_again(c);
+}
+
+static void drop(gate_case *c, const char *path) {
+    repository_git(c->folder, "rm", "-r", "-q", "-f", path);
+    commit_index(c);
+}
+
+/* What the link leads to is at the protected path, too, and no file of the commit has that path. */
+Test(gate_protect, a_link_to_a_folder_with_a_protected_file) {
+    gate_case c;
+    gate_begin(&c);
+    repository_write(c.folder, "vendor/a/ci.sh", "a\n", 2);
+    repository_write(c.folder, "docs/x/ci.sh", "x\n", 2);
+    gate_commit_again(&c);
+    take_as_base(&c);
+    protect(&c, "vendor/*/ci.sh");
+    repository_write(c.folder, "other", "o\n", 2);
+    gate_commit_again(&c);
+    expect_passed(&c, "no link");
+    put_link(&c, "../docs/x");
+    expect_refused(&c, "the symbolic link vendor/lib was added: files that vendor/*/ci.sh protects may be in it");
+    take_as_base(&c);
+    commit_index(&c);
+    expect_passed(&c, "the same link");
+    put_link(&c, "../src");
+    expect_refused(&c, "the symbolic link vendor/lib was changed: files that vendor/*/ci.sh protects may be in it");
+    put_link(&c, "../README.md");
+    expect_refused(&c, "the symbolic link vendor/lib was changed: files that vendor/*/ci.sh protects may be in it");
+    drop(&c, "vendor/lib");
+    expect_refused(&c, "the symbolic link vendor/lib was removed: files that vendor/*/ci.sh protects may be in it");
+    gate_end(&c);
+}
+
+/* Nothing can be below a file of the commit; of any other target it is not sure. */
+Test(gate_protect, where_a_link_leads_to) {
+    static const char *const files[] = {"keep", "../README.md", "../src/main.js", "deep/file"};
+    static const char *const others[] = {"../src",
+                                         "../src/",
+                                         "..",
+                                         ".",
+                                         "nothing",
+                                         "../../README.md",
+                                         "/README.md",
+                                         "./keep",
+                                         "deep/../keep",
+                                         "../vendor/lib/keep",
+                                         "link",
+                                         "../README.md/",
+                                         "../README.md/x",
+                                         "../src//main.js",
+                                         "../.",
+                                         "keep "};
+    gate_case c;
+    gate_begin(&c);
+    protect(&c, "**/README.md");
+    repository_write(c.folder, "vendor/deep/file", "f\n", 2);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        put_link(&c, files[i]);
+        expect_passed(&c, files[i]);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        put_link(&c, others[i]);
+        expect_refused(&c, "the symbolic link vendor/lib was added: files that **/README.md protects may be in it");
+    }
+    protect(&c, "src/*.js");
+    c.protect[1] = cs_view_of("README.*");
+    expect_passed(&c, "no pattern could match below it");
+    protect(&c, "vendor/l*");
+    expect_refused(&c, "vendor/lib was added");
+    gate_end(&c);
+}
+
+/* The link is the same, and what it leads to is no file any more. */
+Test(gate_protect, a_link_whose_target_becomes_a_folder) {
+    gate_case c;
+    gate_begin(&c);
+    protect(&c, "**/README.md");
+    repository_write(c.folder, "docs/x", "x\n", 2);
+    put_link(&c, "../docs/x");
+    take_as_base(&c);
+    repository_write(c.folder, "docs/x", "y\n", 2);
+    gate_commit_again(&c);
+    expect_passed(&c, "another file");
+    drop(&c, "docs/x");
+    repository_write(c.folder, "docs/x/ci.sh", "y\n", 2);
+    gate_commit_again(&c);
+    expect_refused(&c, "the symbolic link vendor/lib leads to something else: files that **/README.md protects may");
+    gate_end(&c);
+}
+
+/* A link in the root of the repository, and an executable. */
+Test(gate_protect, a_link_without_a_folder_above) {
+    gate_case c;
+    char path[256];
+    cs_gate_finding finding;
+    gate_begin(&c);
+    protect(&c, "*/main.js");
+    take_as_base(&c);
+    (void)snprintf(path, sizeof path, "%s/tool", c.folder);
+    cr_assert_eq(symlink("src/lib.js", path), 0);
+    (void)snprintf(path, sizeof path, "%s/src/lib.js", c.folder);
+    cr_assert_eq(chmod(path, 0755), 0);
+    gate_commit_again(&c);
+    expect_passed(&c, "an executable");
+    (void)snprintf(path, sizeof path, "%s/tool", c.folder);
+    cr_assert(unlink(path) == 0 && symlink("src", path) == 0);
+    gate_commit_again(&c);
+    cr_expect_eq(judge_protect(&c, &finding), CS_GATE_REFUSED, "%s", finding.observed);
+    cr_expect_eq(finding.code, CS_CODE_GATE_PROTECTED);
+    cr_expect_str_eq(finding.observed, "the symbolic link tool was added: files that */main.js protects may be in it");
+    cr_expect_str_eq(finding.path, "tool");
     gate_end(&c);
 }
 

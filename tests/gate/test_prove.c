@@ -70,6 +70,7 @@ Test(gate_prove, every_rule_is_shown_to_refuse) {
         {CS_GATE_REPRODUCED, CS_CODE_GATE_NOT_REPRODUCED},
         {CS_GATE_SAME_RESULT, CS_CODE_GATE_RESULT_DIFFERS},
         {CS_GATE_CROSS_CHECK, CS_CODE_GATE_CONTRADICTED},
+        {CS_GATE_CROSS_CHECK, CS_CODE_GATE_CROSS_CHECK},
         {CS_GATE_PROTECT, CS_CODE_GATE_PROTECTED},
     };
     gate_case c;
@@ -86,7 +87,16 @@ Test(gate_prove, every_rule_is_shown_to_refuse) {
     cr_expect_eq(bind[1].code, CS_CODE_GATE_BIND);
     cr_expect_eq(bind[2].code, CS_CODE_GATE_BIND);
     cr_expect_str_eq(bind[2].change, "the run brings a file more, src/lib.jsx, which is not in the commit");
-    cr_expect_eq(proof_by(CS_GATE_PROTECT, CS_CODE_GATE_PROTECTED)->section, 1);
+    const cs_gate_proof *check = proof_by(CS_GATE_CROSS_CHECK, CS_CODE_GATE_CONTRADICTED);
+    cr_expect_str_eq(check->change, "a finding contradicts the tier of a daemon that is relied on");
+    cr_expect_str_eq(check[1].change, "a finding contradicts the tier of such a daemon at another address");
+    cr_expect_str_eq(check[2].change, "a record that is relied on comes from a bundle, which holds no findings");
+    const cs_gate_proof *protect = proof_by(CS_GATE_PROTECT, CS_CODE_GATE_PROTECTED);
+    cr_expect_eq(proofs_of(1, CS_GATE_PROTECT), 3);
+    cr_expect_eq(protect->section, 1);
+    cr_expect_str_eq(protect->change, "the content of .gate/policy.json in the revision is another");
+    cr_expect_str_eq(protect[1].change, ".gate/policy.json is not in the base, so that the revision adds it");
+    cr_expect_str_eq(protect[2].change, ".gate/policy.json is not in the revision, so that this removes it");
     gate_end(&c);
 }
 
@@ -142,8 +152,8 @@ Test(gate_prove, leaves_out_what_no_record_fulfils) {
     c.requirement.floor = CS_TIER_VM;
     cr_expect_eq(gate_judge(&c), CS_FAILED);
     EXPECT_OK(cs_gate_prove(&c.options, &c.verdict, true, &proofs, &count, &c.err), c.err);
-    cr_assert_eq(count, 1);
-    cr_expect_eq(proofs[0].rule, CS_GATE_PROTECT);
+    cr_expect_eq(count, 3);
+    cr_expect_eq(proofs_of(1, CS_GATE_PROTECT), count);
     gate_end(&c);
 }
 

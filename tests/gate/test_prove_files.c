@@ -103,6 +103,7 @@ Test(gate_prove_files, an_input_without_its_key_is_refused) {
     const cs_gate_proof *proof = of_sources();
     cr_assert_not_null(proof);
     cr_expect(proof->refuses);
+    cr_expect_not(proof->unmade);
     cr_expect_eq(proof->code, CS_CODE_ENVELOPE_KEY_UNKNOWN);
     cr_expect_str_eq(cs_gate_proof_word(proof), "sources");
     char change[CS_GATE_TEXT];
@@ -154,14 +155,21 @@ Test(gate_prove_files, an_input_without_a_signature) {
     gate_end(&c);
 }
 
-/* A pipe gives its bytes once. */
+/* A pipe gives its bytes once, and that is told in the place of a proof. */
 Test(gate_prove_files, a_pipe_is_not_read_again) {
     gate_case c;
     gate_begin(&c);
     gate_expect_passes(&c, "good");
     unlink(c.paths[0]);
     cr_assert_eq(mkfifo(c.paths[0], 0600), 0);
-    EXPECT_OK(prove(&c, true), c.err);
-    cr_expect_null(of_sources());
+    char change[CS_GATE_TEXT];
+    (void)snprintf(change, sizeof change, "%s was read once and can't be verified again", c.paths[0]);
+    for (unsigned proves = 0; proves < 2; proves++) {
+        EXPECT_OK(prove(&c, proves != 0), c.err);
+        cr_assert_not_null(of_sources());
+        cr_expect(of_sources()->unmade);
+        cr_expect_not(of_sources()->refuses);
+        cr_expect_str_eq(of_sources()->change, change);
+    }
     gate_end(&c);
 }

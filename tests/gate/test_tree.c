@@ -416,3 +416,77 @@ Test(tree, a_repository_that_a_commit_may_have_brought_is_refused) {
     expect_place("inner", CS_CODE_GIT_UNREADABLE);
     expect_place("inner/refs", CS_CODE_GIT_UNREADABLE);
 }
+
+/* ---- ancestors ----------------------------------------------------------------------------------------------------
+ */
+
+/* Of two revisions of the repository at `at`. */
+static cs_tree_descent descends(const char *at, const char *rev, const char *base) {
+    cs_tree other = {.repo = NULL};
+    cs_tree_free(&tree);
+    open_repo(at);
+    EXPECT_OK(cs_tree_read(repo, rev, &tree, &err), err);
+    EXPECT_OK(cs_tree_read(repo, base, &other, &err), err);
+    cs_tree_descent descent = cs_tree_descends(&tree, &other);
+    cs_tree_free(&other);
+    return descent;
+}
+
+/* main: one, two, three; side: one, other; orphan: alone; merge: three and other. */
+static void make_history(void) {
+    static const char *const names[] = {"one", "two", "three"};
+    for (size_t i = 0; i < 3; i++) {
+        write_text("a", names[i]);
+        repository_commit(folder, commit);
+        repository_git(folder, "tag", names[i]);
+    }
+    repository_git(folder, "checkout", "-q", "-b", "side", "one");
+    write_text("b", "other");
+    repository_commit(folder, commit);
+    repository_git(folder, "checkout", "-q", "-b", "merge", "three");
+    repository_git(folder, "merge", "-q", "--no-edit", "side");
+    repository_git(folder, "checkout", "-q", "--orphan", "orphan");
+    repository_commit(folder, commit);
+}
+
+Test(tree, what_came_of_what) {
+    make_history();
+    cr_expect_eq(descends(folder, "three", "one"), CS_TREE_DESCENDS);
+    cr_expect_eq(descends(folder, "three", "two"), CS_TREE_DESCENDS);
+    cr_expect_eq(descends(folder, "three", "three"), CS_TREE_DESCENDS);
+    cr_expect_eq(descends(folder, "merge", "side"), CS_TREE_DESCENDS);
+    cr_expect_eq(descends(folder, "merge", "two"), CS_TREE_DESCENDS);
+    cr_expect_eq(descends(folder, "one", "three"), CS_TREE_DESCENDS_NOT);
+    cr_expect_eq(descends(folder, "three", "side"), CS_TREE_DESCENDS_NOT);
+    cr_expect_eq(descends(folder, "three", "orphan"), CS_TREE_DESCENDS_NOT);
+    cr_expect_eq(descends(folder, "orphan", "three"), CS_TREE_DESCENDS_NOT);
+}
+
+/* What a shallow clone does not have may be the way to the base; what it has, it tells. */
+Test(tree, a_shallow_clone_does_not_tell_what_came_of_what) {
+    char clone[256];
+    char from[256];
+    make_history();
+    (void)snprintf(clone, sizeof clone, "%s/clone", folder);
+    (void)snprintf(from, sizeof from, "file://%s", folder);
+    repository_git(folder, "clone", "-q", "--depth", "1", "--branch", "main", from, "clone");
+    repository_git(clone, "fetch", "-q", "--depth", "1", "origin", "tag", "one");
+    cr_expect_eq(descends(clone, "HEAD", "one"), CS_TREE_DESCENT_SHALLOW);
+    cr_expect_eq(descends(clone, "one", "HEAD"), CS_TREE_DESCENT_SHALLOW);
+    repository_git(clone, "fetch", "-q", "--depth", "2", "origin", "main");
+    cr_expect_eq(descends(clone, "HEAD", "HEAD~1"), CS_TREE_DESCENDS);
+    repository_git(clone, "fetch", "-q", "--unshallow", "origin");
+    cr_expect_eq(descends(clone, "HEAD", "one"), CS_TREE_DESCENDS);
+    cr_expect_eq(descends(clone, "one", "HEAD"), CS_TREE_DESCENDS_NOT);
+}
+
+Test(tree, a_commit_between_that_is_missing) {
+    char path[256];
+    char id[41];
+    make_history();
+    repository_ask(folder, id, "rev-parse", "two");
+    cr_expect_eq(descends(folder, "three", "one"), CS_TREE_DESCENDS);
+    repository_loose(folder, id, path);
+    cr_assert_eq(unlink(path), 0);
+    cr_expect_eq(descends(folder, "three", "one"), CS_TREE_DESCENT_UNKNOWN);
+}

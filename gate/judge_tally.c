@@ -27,20 +27,24 @@ static void bytes_of(const cs_digest *digest, uint8_t out[CS_SHA256_BYTES]) {
 
 /* ---- names --------------------------------------------------------------------------------------------- */
 
-/* The place of a text in the list, from 1; 0 for an empty one. Providers, policies and daemons are few. */
+/* The place of a text in the list, from 1; 0 for an empty one. Providers, policies and daemons are few. What is too
+ * long for the list, or holds a NUL, has the name of its digest. */
 cs_result cs_gate_name(cs_gate_evidence *evidence, cs_view text, uint32_t *out, cs_error *err) {
+    cs_digest digest;
     *out = 0;
     if (text.len == 0) return CS_OK;
+    if (text.len > MAX_NAME_BYTES || memchr(text.ptr, 0, text.len) != NULL) {
+        if (!cs_sha256_once(text, &digest)) return cs_fail(err, CS_CODE_NO_MEMORY, "no memory to name a provider");
+        text = cs_digest_view(&digest);
+    }
     for (size_t i = 0; i < evidence->name_count; i++) {
         if (!cs_view_is(text, evidence->names[i])) continue;
         *out = (uint32_t)i + 1;
         return CS_OK;
     }
-    if (evidence->name_count >= MAX_NAMES || text.len > MAX_NAME_BYTES)
-        return cs_fail(err, CS_CODE_NO_MEMORY,
-                       "there are more than %u providers, policies and daemons, or their names "
-                       "are longer than %u bytes",
-                       MAX_NAMES, MAX_NAME_BYTES);
+    if (evidence->name_count >= MAX_NAMES)
+        return cs_fail(err, CS_CODE_NO_MEMORY, "there are more than %u providers, policies, environments and daemons",
+                       MAX_NAMES);
     size_t count = evidence->name_count;
     char **names = count % 64 != 0 ? evidence->names : realloc(evidence->names, (count + 64) * sizeof *names);
     char *copy = malloc(text.len + 1);
@@ -165,11 +169,14 @@ static void keep_failures(const adding *a, cs_gate_tally *tally, const cs_gate_f
     }
 }
 
-/* A run that would count but for its age and its numbers of tests, and has the files of the base. */
+/* A run that would count but for its age and its numbers of tests, and has the files of the base. One that has those of
+ * the revision as well is of the base only where it had to have all of them: else it may lack just what differs, and
+ * would be compared with itself. */
 static cs_result look_at_base(const adding *a, cs_gate_tally *tally, cs_gate_finding *findings, cs_error *err) {
     const cs_policy_requirement *requirement = &a->setting->policy->requirements[a->index];
     if (!requirement->tests.present || !requirement->tests.not_fewer_than_base || requirement->bind_count == 0)
         return CS_OK;
+    if (findings[CS_GATE_BIND].state == CS_GATE_PASSED && !cs_gate_bind_is_complete(requirement)) return CS_OK;
     cs_gate_measured measured;
     uint32_t unfulfilled = 0;
     cs_result result =

@@ -253,3 +253,20 @@ Test(gate_bind, text_and_json_tell_what_was_in_no_run) {
     json_decref(members);
     gate_end(&c);
 }
+
+/* ---- which run is the base's --------------------------------------------------------------------------------- */
+
+/* What is bound is the same in both commits, so that a run of the one is a run of the other: but where it need not have
+ * all of it, it may lack just the tests that were removed. */
+Test(bind, a_run_of_both_commits_is_of_the_base_only_when_it_is_complete) {
+    gate_case c;
+    gate_begin(&c);
+    c.patterns[0] = cs_view_of("test/**");
+    c.bind.paths.count = 1;
+    c.run_count = 2;
+    gate_expect_passes(&c, "complete");
+    c.bind.complete = false;
+    cr_expect_eq(gate_judge(&c), CS_FAILED);
+    gate_expect_only(&c, "not complete", CS_GATE_TESTS_OF_BASE, CS_CODE_GATE_TESTS_FEWER);
+    gate_end(&c);
+}

@@ -213,10 +213,14 @@ static bool is_same_address(const cs_gate_contradiction *c, const cs_gate_kept *
     return c->daemon != 0 && c->daemon == kept->daemon;
 }
 
+static bool may_be(uint32_t name, uint32_t kept) {
+    return name == 0 || kept == 0 || name == kept;
+}
+
 /* Another address may lead to the same daemon. What is not stated may be the same. */
 static bool is_alike(const cs_gate_contradiction *c, const cs_gate_kept *kept) {
-    return !c->stated ||
-           (c->provider == kept->provider && c->policy == kept->policy && has_environment(c, kept->environment));
+    return !c->stated || (may_be(c->provider, kept->provider) && may_be(c->policy, kept->policy) &&
+                          has_environment(c, kept->environment));
 }
 
 static bool refuse_contradicted(const cs_gate_kept *kept, const cs_gate_evidence *evidence, cs_gate_finding *out) {

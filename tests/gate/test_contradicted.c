@@ -80,6 +80,8 @@ static void expect_contradicted(contradiction *x, const char *name, const char *
 
 /* Of the same address, or else with nothing else that is another. */
 Test(gate_contradicted, a_contradicted_tier) {
+    static char longer[5001]; /* than a name in a list of names */
+    memset(longer, 'e', sizeof longer - 1);
     static const struct {
         const char *name, *daemon, *code, *provider, *policy, *environment;
         const char *text; /* NULL: it passes */
@@ -88,6 +90,8 @@ Test(gate_contradicted, a_contradicted_tier) {
         {"another code", GATE_DAEMON, "result-digest", "alpha", "policy:1", "env:1", NULL},
         {"another address", ELSEWHERE, "tier-contradicted", "alpha", "policy:1", "env:1", MAY_BE},
         {"no environment there", ELSEWHERE, "tier-contradicted", "alpha", "policy:1", NULL, MAY_BE},
+        {"no policy there", ELSEWHERE, "tier-contradicted", "alpha", "", "env:1", MAY_BE},
+        {"and a long environment", ELSEWHERE, "tier-contradicted", "alpha", "policy:1", longer, NULL},
         {"and another environment", ELSEWHERE, "tier-contradicted", "alpha", "policy:1", "env:2", NULL},
         {"and another provider", ELSEWHERE, "tier-contradicted", "gamma", "policy:1", "env:1", NULL},
         {"and another policy", ELSEWHERE, "tier-contradicted", "alpha", "policy:2", "env:1", NULL},

@@ -84,18 +84,28 @@ static cs_result check_against(const cs_named_path *outputs, const place *places
     return CS_OK;
 }
 
-/* What is committed to a ledger may stand in the file beside it alone. */
-static cs_result check_other(const cs_named_path *outputs, const place *places, size_t count,
-                             const cs_named_path *other, cs_error *err) {
+static cs_result check_beside(const cs_named_path *outputs, const place *places, size_t count,
+                              const cs_named_path *other, const char *from, cs_error *err) {
     static const char *const beside[] = {"", "-wal", "-shm", "-journal"};
     cs_result result = CS_OK;
-    if (other->path == NULL || other->path[0] == '\0') return result;
     for (size_t i = 0; result == CS_OK && i < sizeof beside / sizeof beside[0]; i++) {
         char path[PATH_MAX];
-        int len = snprintf(path, sizeof path, "%s%s", other->path, beside[i]);
+        int len = snprintf(path, sizeof path, "%s%s", from, beside[i]);
         if (len < 0 || (size_t)len >= sizeof path) continue;
         result = check_against(outputs, places, count, other, path, err);
     }
+    return result;
+}
+
+/* What is committed to a ledger may stand in the file beside it alone: beside the file itself, where a link names it.
+ */
+static cs_result check_other(const cs_named_path *outputs, const place *places, size_t count,
+                             const cs_named_path *other, cs_error *err) {
+    if (other->path == NULL || other->path[0] == '\0') return CS_OK;
+    cs_result result = check_beside(outputs, places, count, other, other->path, err);
+    char *real = realpath(other->path, NULL);
+    if (result == CS_OK && real != NULL) result = check_beside(outputs, places, count, other, real, err);
+    free(real);
     return result;
 }
 

@@ -3,7 +3,8 @@
  * Another process may have come to the same file meanwhile, and would lose what it writes into a file that has no name
  * any more. So whoever opens a ledger holds its folder, shared, from before the file is looked for until SQLite's own
  * lock on the file is held, which a connection with a write-ahead log keeps until it is closed. Whoever removes one
- * holds the folder alone, and then SQLite's lock alone: nobody has the file open, and nobody is about to.
+ * holds the folder alone, and then SQLite's lock alone: nobody has the file open, and nobody is about to. A folder that
+ * can't be read, or that a stranger keeps locked, can't be held: then an opening goes without, and a removal is left.
  */
 #include <errno.h>
 #include <fcntl.h>

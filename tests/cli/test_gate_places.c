@@ -58,6 +58,7 @@ Test(gate_places, an_input) {
     expect_usage(&f, "runs.jsonl", SAME("--junit", "an INPUT"), GATE_FORGED(&f, "--junit", "runs.jsonl", "soft"));
     expect_usage(&f, "runs.jsonl", SAME("--junit", "an INPUT"), GATE_FORGED(&f, "--junit", "hard", "runs.jsonl"));
     /* What SQLite keeps beside a ledger, whether or not it is there now. */
+    expect_usage(&f, NULL, SAME("--junit", "an INPUT"), GATE_FORGED(&f, "--junit", "runs.jsonl-wal", "soft"));
     expect_usage(&f, NULL, SAME("--junit", "an INPUT"), GATE_FORGED(&f, "--junit", "l.db-wal", "l.db"));
     cr_expect_not(is_there(&f, "l.db-wal"));
     EXPECT_EXIT(&f.c, cli_run(&f.c, GATE_FORGED(&f, "--junit", WRITTEN, "runs.jsonl")), 0);

@@ -1,6 +1,5 @@
-#include "gate/tree.h"
+#include "gate/tree_internal.h"
 
-#include <git2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +7,6 @@
 #include <sys/stat.h>
 
 #define MAX_TREE_OBJECT (64u << 20) /* bytes of one folder's listing */
-
-struct cs_repo {
-    git_repository *git;
-    git_odb *objects;
-};
 
 /* ---- repository ------------------------------------------------------------------------------------ */
 
@@ -419,19 +413,6 @@ void cs_tree_free(cs_tree *tree) {
     free(tree->files);
     free(tree->paths);
     *tree = (cs_tree){.repo = NULL};
-}
-
-cs_tree_descent cs_tree_descends(const cs_tree *rev, const cs_tree *base) {
-    git_oid commit;
-    git_oid ancestor;
-    git_repository *git = rev->repo->git;
-    if (git_oid_fromstr(&commit, rev->commit) != 0 || git_oid_fromstr(&ancestor, base->commit) != 0)
-        return CS_TREE_DESCENT_UNKNOWN;
-    if (git_oid_equal(&commit, &ancestor) == 1) return CS_TREE_DESCENDS;
-    int descends = git_graph_descendant_of(git, &commit, &ancestor);
-    if (descends == 1) return CS_TREE_DESCENDS;
-    if (git_repository_is_shallow(git) != 0) return CS_TREE_DESCENT_SHALLOW;
-    return descends == 0 ? CS_TREE_DESCENDS_NOT : CS_TREE_DESCENT_UNKNOWN;
 }
 
 const cs_tree_file *cs_tree_find(const cs_tree *tree, cs_view path) {

@@ -15,6 +15,7 @@
 #define CS_TREE_MAX_DEPTH 128u /* folders above a file */
 #define CS_TREE_MAX_PATH 4096u
 #define CS_TREE_MAX_PATHS (64u << 20) /* bytes of all paths */
+#define CS_TREE_MAX_COMMITS 500000u /* between two of which one may come of the other */
 #define CS_TREE_MAX_REVISION 512u
 #define CS_TREE_OID_HEX 64u /* SHA-1 repositories use 40 of them */
 
@@ -60,7 +61,7 @@ typedef enum cs_tree_descent {
     CS_TREE_DESCENDS,
     CS_TREE_DESCENDS_NOT,
     CS_TREE_DESCENT_SHALLOW, /* not by what a shallow clone has */
-    CS_TREE_DESCENT_UNKNOWN  /* a commit can't be read */
+    CS_TREE_DESCENT_UNKNOWN  /* a commit can't be read, or there are too many */
 } cs_tree_descent;
 
 /* Whether `base` is an ancestor of `rev`, or the same commit. Both are of one repository. */

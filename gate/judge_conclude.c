@@ -57,6 +57,8 @@ void cs_gate_judge_of_base(const cs_policy_requirement *requirement, const cs_ga
         cs_gate_leave(out, "no record counts");
     } else if (!tally->base.set) {
         cs_gate_refuse(out, CS_CODE_GATE_TESTS_FEWER, "no run of the base is there to compare with");
+        if (!cs_gate_bind_is_complete(requirement))
+            cs_gate_also(out, " (one that fits the revision as well counts only where a bind is complete)");
     } else {
         uint64_t executed = fewest_executed(tally);
         if (executed >= tally->base_executed)

@@ -1,6 +1,7 @@
 /* The three calls of a session: what goes out, what comes back, and that the id shows nowhere. */
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/harness/client_case.h"
@@ -209,10 +210,11 @@ Test(client_session, the_beginning_of_an_id_is_blotted_out_where_a_text_was_cut)
 }
 
 Test(client_session, a_request_that_is_too_large_is_never_sent) {
-    static uint8_t large[CS_MAX_REQUEST_BYTES];
-    memset(large, 'x', sizeof large);
+    uint8_t *large = malloc(CS_MAX_REQUEST_BYTES);
+    cr_assert_not_null(large);
+    memset(large, 'x', CS_MAX_REQUEST_BYTES);
     Plimsoll__V1__JavaScriptRun javascript = PLIMSOLL__V1__JAVA_SCRIPT_RUN__INIT;
-    javascript.code = (ProtobufCBinaryData){.len = sizeof large, .data = large};
+    javascript.code = (ProtobufCBinaryData){.len = CS_MAX_REQUEST_BYTES, .data = large};
     cs_session_run_request run = PLIMSOLL__V1__SESSION_RUN_REQUEST__INIT;
     run.session_id = borrow(ID);
     run.payload_case = PLIMSOLL__V1__SESSION_RUN_REQUEST__PAYLOAD_JAVASCRIPT;
@@ -227,4 +229,5 @@ Test(client_session, a_request_that_is_too_large_is_never_sent) {
     cr_expect_eq(outcome.err.code, CS_CODE_REQUEST_INVALID);
     cs_outcome_free(&outcome);
     cs_client_free(client);
+    free(large);
 }

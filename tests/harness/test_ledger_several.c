@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -220,7 +221,9 @@ Test(ledger_several, after_a_failure_only_the_undoing_is_left) {
 
 /* SQLite ends the transaction by itself then; what follows must not be stored alone. */
 Test(ledger_several, no_room_in_the_middle) {
-    static uint8_t large[16u << 20];
+    const size_t size = 16u << 20;
+    uint8_t *large = calloc(1, size);
+    cr_assert_not_null(large);
     struct rlimit limit;
     struct rlimit small;
     cs_ledger *ledger = open_for(5000);
@@ -233,7 +236,7 @@ Test(ledger_several, no_room_in_the_middle) {
     small = limit;
     small.rlim_cur = 1u << 20;
     cr_assert_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
-    row.response = (cs_view){large, sizeof large};
+    row.response = (cs_view){large, size};
     cs_error full = CS_ERROR_INIT; /* its code is SQLite's choice */
     cr_expect_eq(cs_ledger_append(ledger, &row, &id, &full), CS_UNCHECKED, "%s", full.message);
     cr_expect_eq(id, 0);
@@ -245,6 +248,7 @@ Test(ledger_several, no_room_in_the_middle) {
     cr_expect_eq(seen(), 0);
     cr_expect_eq(append(ledger, rows_run()), 1); /* the twin, by itself */
     cs_ledger_close(ledger);
+    free(large);
 }
 
 static cs_result count_rows(void *user, const cs_ledger_row *row, cs_error *err) {

@@ -1,5 +1,6 @@
 /* verify/schema.h: the texts of the versions, what they refuse, and the digest of a row. */
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/support/rows.h"
@@ -446,7 +447,8 @@ Test(schema, rows_of_a_verdict_that_do_not_pass) {
 }
 
 Test(schema, sizes_of_a_row) {
-    static uint8_t large[CS_MAX_LEDGER_MESSAGE + 1];
+    uint8_t *large = calloc(1, CS_MAX_LEDGER_MESSAGE + 1);
+    cr_assert_not_null(large);
     cs_error err = CS_ERROR_INIT;
     cs_ledger_row row = first_run();
     row.response = (cs_view){large, CS_MAX_LEDGER_MESSAGE};
@@ -462,4 +464,5 @@ Test(schema, sizes_of_a_row) {
     row.describe_after = (cs_view){0};
     row.link = (cs_view){large, 3u << 20};
     expect_columns(&row, "a row holds");
+    free(large);
 }

@@ -13,6 +13,7 @@
 typedef struct cs_bench {
     char folder[256]; /* a private temporary folder, removed at the end */
     const char *build; /* folder of the built programs */
+    const char *provider; /* the only one that `daemon` measures; NULL: all */
     cs_key *key;
     cs_trust trust;
     cs_sha256 *hash;

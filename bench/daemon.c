@@ -151,6 +151,7 @@ static void measure(const tier *of, const char *url, const cs_bare *without) {
 
 void bench_daemon(cs_bench *bench) {
     for (size_t i = 0; i < sizeof tiers / sizeof tiers[0]; i++) {
+        if (bench->provider != NULL && strcmp(bench->provider, tiers[i].provider) != 0) continue;
         char url[128] = "";
         pid_t pid = -1;
         cs_bare bare;

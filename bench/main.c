@@ -60,7 +60,7 @@ static void tear_down(cs_bench *bench) {
     rmdir(bench->folder);
 }
 
-/* countersign-bench [BUILD [NAME]]: one of them, or all. */
+/* countersign-bench [BUILD [NAME [PROVIDER]]]: one of them, or all; of the daemon's one provider, or all. */
 int main(int argc, char **argv) {
     static const struct {
         const char *name;
@@ -70,7 +70,7 @@ int main(int argc, char **argv) {
                {"gate", bench_gate},
                {"append", bench_append},
                {"daemon", bench_daemon}};
-    cs_bench bench = {.build = argc > 1 ? argv[1] : "build"};
+    cs_bench bench = {.build = argc > 1 ? argv[1] : "build", .provider = argc > 3 ? argv[3] : NULL};
     set_up(&bench);
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         if (argc <= 2 || strcmp(argv[2], all[i].name) == 0) {

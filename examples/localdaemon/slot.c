@@ -3,13 +3,13 @@
 #include "examples/localdaemon/tree.h"
 #include "records/text.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -96,19 +96,11 @@ static int claim_user(uid_t uid) {
     return -1;
 }
 
-/* Does any process belong to one of the two users from `uid` on? When it can't be told: yes. */
-static bool users_are_active(uid_t uid) {
-    DIR *proc = opendir("/proc");
-    if (proc == NULL) return true;
-    bool active = false;
-    for (struct dirent *entry = readdir(proc); entry != NULL && !active; entry = readdir(proc)) {
-        struct stat st;
-        if (entry->d_name[0] < '1' || entry->d_name[0] > '9') continue;
-        active = fstatat(dirfd(proc), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-                 (st.st_uid == uid || st.st_uid == uid + 1);
-    }
-    closedir(proc);
-    return active;
+/* Does any process belong to this user, as its real one? The kernel knows without a look at /proc, which shows another
+ * owner for a process that is not dumpable. When it can't be told: yes. */
+static bool user_is_active(uid_t uid) {
+    errno = 0;
+    return getpriority(PRIO_USER, uid) != -1 || errno != ESRCH;
 }
 
 static uid_t user_of(const ld_slots *slots, unsigned number) {
@@ -119,9 +111,10 @@ static uid_t user_of(const ld_slots *slots, unsigned number) {
  * left, and in both cases this run must not share its user with them. */
 static bool claim(ld_slots *slots, unsigned number, ld_slot *out) {
     if (slots->used[number] || !lock_byte(slots->lock_fd, number, F_WRLCK)) return false;
+    const uid_t user = user_of(slots, number);
     out->number = number;
-    out->user_fd = slots->root ? claim_user(user_of(slots, number)) : -1;
-    if (!slots->root || (out->user_fd >= 0 && !users_are_active(user_of(slots, number)))) {
+    out->user_fd = slots->root ? claim_user(user) : -1;
+    if (!slots->root || (out->user_fd >= 0 && !user_is_active(user) && !user_is_active(user + 1))) {
         slots->used[number] = true;
         return true;
     }

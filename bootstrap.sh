@@ -17,15 +17,10 @@ BUILD=${BUILD:-build}
 JOBS=${JOBS:-$(nproc)}
 NODE_MAJOR=18 # what the runner of the example needs
 FUZZ_SECONDS=${FUZZ_SECONDS:-10} # of each target, in job ci
-# Tests that take long for what they wait for or boot: gVisor, machines on a processor that software emulates, probes that
-# want to be seen. In job ci they run beside the pass with sanitizers.
-SLOW='alloc_exchange/* tiers_command/* tiers_fake_vm/* tiers_self_test/* tiers_without/* tiers_guards/* tiers_baseline/*
-    localdaemon_without_slow/* run_cross_check_live/* replay_cross_check_live/* localdaemon_kernel/* localdaemon_runs/kernel
-    localdaemon_smoke/planted_kernels_are_found localdaemon_vm/* localdaemon_vm_image/is_the_same_each_time
-    localdaemon_vm_smoke/*'
-# Those of them that its pass with sanitizers leaves out: there is little in them that the sanitizers could look at and
-# that others don't show them. Of kernel and vm these have: a time-out, a stop and a death of gVisor with a session; the
-# vm's channel, image and agent; monitors that are none.
+# What job ci's pass with sanitizers leaves out of the tests that take long, for gVisor, for machines on a processor that
+# software emulates, or for probes that want to be seen: there is little in them that the sanitizers could look at and that
+# others don't show them. Of kernel and vm these have: a time-out, a stop and a death of gVisor with a session; the vm's
+# channel, image and agent; monitors that are none.
 UNSANITIZED='localdaemon_kernel/statements_walls_and_sessions localdaemon_runs/kernel localdaemon_smoke/planted_kernels_are_found
     localdaemon_vm/runs_and_sessions localdaemon_vm_image/is_the_same_each_time
     localdaemon_vm_smoke/a_machine_that_leaks_is_found tiers_command/a_container_that_claims_vm_is_refuted_from_the_host
@@ -192,32 +187,27 @@ sanitized_tests() {
     same_tests 'to be left out' "$logs/unsanitized" 'skipped' "$logs/skipped"
 }
 
-# The slow ones wait more than they work, so they go on beside the pass with sanitizers.
-begin_slow() {
-    make --silent -j"$JOBS" WERROR=1 BUILD="$BUILD" TEST_ARGS=--list test > /dev/null || return 1
-    say "slow tests, beside what follows ..."
-    setsid make WERROR=1 BUILD="$BUILD" THESE="$SLOW" TEST_ARGS=--verbose test > "$logs/slow" 2>&1 &
-    slow=$!
-}
-
-# All tests, in two runs, this one and that of the slow ones: what one leaves out must be just what passes in the other.
-# What they print comes at the end, so that the closing lines of the test runner stand below each other's listing.
-plain_tests() {
+# Every test, and none skipped. What it prints comes at the end, so that the closing line of the test runner is the last.
+all_tests() {
     say 'tests ...'
     began=$(date +%s)
-    plain_status=0
-    listed_tests "$logs/plain" WERROR=1 BUILD="$BUILD" LEAVE_OUT="$SLOW" > /dev/null || plain_status=$?
-    slow_status=0
-    wait "$slow" || slow_status=$?
-    slow=
-    cat "$logs/slow" "$logs/plain"
+    status=0
+    listed_tests "$logs/plain" WERROR=1 BUILD="$BUILD" > /dev/null || status=$?
     say "tests: $(($(date +%s) - began)) s"
-    tests_that SKIP "$logs/plain" > "$logs/left-out"
-    tests_that PASS "$logs/slow" > "$logs/passed"
-    [ "$slow_status" -eq 0 ] || name_failures "$logs/slow"
-    [ "$plain_status" -eq 0 ] || name_failures "$logs/plain"
-    [ "$plain_status" -eq 0 ] && [ "$slow_status" -eq 0 ] &&
-        same_tests 'left out' "$logs/left-out" 'passed beside' "$logs/passed"
+    tests_that SKIP "$logs/plain" > "$logs/not-run"
+    [ ! -s "$logs/not-run" ] || say "skipped: $(tr '\n' ' ' < "$logs/not-run")"
+    [ "$status" -eq 0 ] || name_failures "$logs/plain"
+    cat "$logs/plain"
+    [ "$status" -eq 0 ] && [ ! -s "$logs/not-run" ]
+}
+
+# What job ci does beside its pass with sanitizers.
+beside() {
+    phase demo demo
+    phase memcheck make BUILD="$BUILD" memcheck
+    phase interop make --silent BUILD="$BUILD" interop
+    phase packaging make --silent BUILD="$BUILD" packaging
+    all_tests || die 'tests failed, or one was skipped'
 }
 
 # Run the tests as a person wants to see them; what was skipped is named, since the closing line does not.
@@ -236,18 +226,13 @@ tests_naming_skips() {
     return 1
 }
 
-# Fuzzing needs one core and the tests little more than one, so it goes on beside them. What goes on beside has a session
-# of its own, so that it can be ended with all that it started; what it prints is shown when it has come to its end.
+# There are two cores, and hardly a phase that keeps both busy. What goes on beside has a session of its own, so that it
+# can be ended with all that it started; what it prints is shown when it has come to its end.
 begin_fuzz() {
     say "fuzz: $FUZZ_SECONDS s for each target, beside what follows ..."
     fuzz_began=$(date +%s)
     setsid make WERROR=1 BUILD="$BUILD" SECONDS="$FUZZ_SECONDS" FUZZ_JOBS=1 fuzz > "$logs/fuzz" 2>&1 &
     fuzz=$!
-}
-
-stop_beside() {
-    [ -z "$fuzz" ] || kill -- "-$fuzz" 2> /dev/null || true
-    [ -z "$slow" ] || kill -- "-$slow" 2> /dev/null || true
 }
 
 end_fuzz() {
@@ -259,13 +244,35 @@ end_fuzz() {
     say "fuzz: $(($(date +%s) - fuzz_began)) s"
 }
 
+begin_beside() {
+    say 'demo, memcheck, interop, packaging and all tests, beside what follows ...'
+    LOGS=$logs BUILD=$BUILD setsid sh bootstrap.sh beside > "$logs/beside.out" 2> "$logs/beside.err" &
+    beside=$!
+}
+
+# The closing line of the test runner closes the whole; of a failure, what failed.
+end_beside() {
+    beside_status=0
+    wait "$beside" || beside_status=$?
+    beside=
+    [ "$beside_status" -ne 0 ] || cat "$logs/beside.err" >&2
+    cat "$logs/beside.out"
+    [ "$beside_status" -eq 0 ] || cat "$logs/beside.err" >&2
+    return "$beside_status"
+}
+
+stop_beside() {
+    [ -z "$fuzz" ] || kill -- "-$fuzz" 2> /dev/null || true
+    [ -z "$beside" ] || kill -- "-$beside" 2> /dev/null || true
+}
+
 ci() {
     CI=true
     COUNTERSIGN_REQUIRE_ALL=1
     export CI COUNTERSIGN_REQUIRE_ALL
     logs=$(mktemp -d)
     fuzz=
-    slow=
+    beside=
     trap 'stop_beside; rm -rf "$logs"' EXIT
     trap 'exit 130' INT
     trap 'exit 143' TERM
@@ -274,15 +281,10 @@ ci() {
     phase 'vm image' vm_image
     begin_fuzz
     phase lint make BUILD="$BUILD" lint
-    begin_slow || die 'the tests can not be built'
-    phase 'tests with sanitizers' sanitized_tests
-    phase demo demo
-    phase memcheck make BUILD="$BUILD" memcheck
-    phase interop make --silent BUILD="$BUILD" interop
-    phase packaging make --silent BUILD="$BUILD" packaging
     end_fuzz
-    # Last, and on stdout, so that the closing line of the test runner closes the whole.
-    plain_tests || die 'tests failed, or one was skipped'
+    begin_beside
+    phase 'tests with sanitizers' sanitized_tests
+    end_beside || die 'what went on beside failed'
 }
 
 job=${1:-}
@@ -310,6 +312,10 @@ case $job in
         need_proc
         install_packages "$FOR_BUILD" "$FOR_DAEMON" "$FOR_TEST" "$FOR_CI"
         ci
+        ;;
+    beside) # a part of ci, which starts it
+        logs=${LOGS:?}
+        beside
         ;;
     deps)
         install_packages "$FOR_BUILD" "$FOR_DAEMON" "$FOR_TEST" "$FOR_CI"

@@ -268,6 +268,7 @@ static cs_result gate(gate_command *command, char **sources, size_t count) {
     command->verdict = (cs_gate_verdict){.result = CS_UNCHECKED, .err = CS_ERROR_INIT};
     bool writable = false;
     cs_result result = open_input(command, sources, count, &writable);
+    if (writable) cs_gate_files_remove(&command->files);
     if (result == CS_OK) {
         say_warnings(command);
         result = judge(command, sources, count);

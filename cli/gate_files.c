@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/whole_file.h"
@@ -32,6 +33,11 @@ static cs_result write_file(const char *what, const char *path, render make, con
     result = cs_fail(err, own.code, "the %s report: %s", what, own.message);
     cs_error_where(err, "%s", path);
     return result;
+}
+
+static void remove_file(const char *path) {
+    struct stat st;
+    if (path != NULL && lstat(path, &st) == 0 && (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))) (void)unlink(path);
 }
 
 /* ---- GitHub -------------------------------------------------------------------------------------------------- */
@@ -70,6 +76,12 @@ static void keep_first(cs_result result, const cs_error *own, cs_result *first, 
     if (result == CS_OK || *first != CS_OK) return;
     *first = result;
     *err = *own;
+}
+
+void cs_gate_files_remove(const cs_gate_files *files) {
+    remove_file(files->junit);
+    remove_file(files->sarif);
+    remove_file(files->code_quality);
 }
 
 cs_result cs_gate_files_write(const cs_gate_files *files, const cs_gate_report *report, cs_error *err) {

@@ -20,12 +20,18 @@ static bool hears_all(void) {
            signal(SIGHUP, SIG_DFL) != SIG_ERR;
 }
 
-/* Start it with a pipe for its input, and wait until it has opened that. Gives the pipe's other end. */
-static int begin(gate_forged *f, exec_beside *beside) {
+static const char *const reports[] = {"j.xml", "s.json", "q.json"};
+#define REPORTS (sizeof reports / sizeof reports[0])
+
+/* Start it with a pipe for its input, and wait until it has opened that. Gives the pipe's other end. With `earlier`,
+ * reports of another gate stand in the places of its own. */
+static int begin(gate_forged *f, bool earlier, exec_beside *beside) {
     char program[1024];
     gate_forged_begin(f);
     gate_forged_write(f);
     cli_keys(&f->c);
+    for (size_t i = 0; earlier && i < REPORTS; i++)
+        cli_write_text(&f->c, reports[i], "passed");
     exec_built("countersign", program);
     const char *pipe_path = forge_text("%s/pipe.jsonl", f->c.folder);
     cr_assert_eq(mkfifo(pipe_path, 0600), 0);
@@ -87,13 +93,13 @@ static void expect_nothing_new(const gate_forged *f) {
 
 Test(gate_interrupted, each_signal_leaves_no_file) {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+    for (size_t i = 0; i < 2 * sizeof signals / sizeof signals[0]; i++) {
         gate_forged f;
         exec_beside beside;
         exec_end end;
-        int fd = begin(&f, &beside);
+        int fd = begin(&f, i % 2 != 0, &beside); /* a report of an earlier gate does not stay either */
         put_half_a_line(fd);
-        cr_assert_eq(kill(beside.pid, signals[i]), 0);
+        cr_assert_eq(kill(beside.pid, signals[i / 2]), 0);
         exec_wait(&beside, &end);
         cr_expect_eq(end.status, EXEC_SIGNALLED, "%d: %s%s", end.status, end.out, end.err);
         EXPECT_HAS_NOT(end.out, "gate: ");
@@ -111,7 +117,7 @@ Test(gate_interrupted, without_a_signal_all_is_written) {
     exec_beside beside;
     exec_end end;
     size_t len = 0;
-    int fd = begin(&f, &beside);
+    int fd = begin(&f, false, &beside);
     char *runs = file_read(forge_text("%s/runs.jsonl", f.c.folder), &len);
     cr_assert_not_null(runs);
     put(fd, runs, len);
@@ -123,5 +129,20 @@ Test(gate_interrupted, without_a_signal_all_is_written) {
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         cr_expect(has_file(&f, files[i]), "%s", files[i]);
     exec_free(&end);
+    gate_forged_end(&f);
+}
+
+/* A command line that is refused judges nothing, and takes nothing away. */
+Test(gate_interrupted, a_wrong_line_leaves_what_is_there) {
+    gate_forged f;
+    gate_forged_begin(&f);
+    gate_forged_write(&f);
+    cli_write_text(&f.c, "j.xml", "passed");
+    EXPECT_EXIT(
+        &f.c,
+        cli_run(&f.c, (const char *const[]){"gate", "--policy", "policy.json", "--repo", f.repo, "--rev", "main",
+                                            "--junit", "j.xml", "--sarif", "j.xml", "runs.jsonl", NULL}),
+        2);
+    cr_expect(has_file(&f, "j.xml"));
     gate_forged_end(&f);
 }

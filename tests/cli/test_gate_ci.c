@@ -89,7 +89,7 @@ Test(gate_ci, a_push_is_judged_by_the_hook) {
     expect_refused(&s, ":refs/heads/main", "a guarded branch is not removed");
     cr_expect_str_eq(branch(), s.rev);
     repository_git(bare, "config", "countersign.branch", "refs/heads/release");
-    expect_refused(&s, forge_text("%s:refs/heads/release", s.rev), "is made on the server");
+    expect_refused(&s, forge_text("%s:refs/heads/release", s.rev), "'refs/heads/release' is no branch");
     gate_scene_end(&s);
 }
 
@@ -115,6 +115,21 @@ Test(gate_ci, a_guarded_name_that_is_none_refuses_every_push) {
     gate_scene_end(&s);
 }
 
+/* A misspelt one would too. */
+Test(gate_ci, a_guarded_branch_that_is_not_there_refuses_every_push) {
+    gate_scene s;
+    gate_scene_begin(&s);
+    make_bare(&s);
+    const char *draft = forge_text("%s:refs/heads/draft", s.rev);
+    repository_git(bare, "config", "countersign.branch", "refs/heads/mian");
+    expect_refused(&s, draft, "every push is refused: countersign.branch 'refs/heads/mian' is no branch of this repo");
+    repository_git(bare, "config", "--add", "countersign.branch", "refs/heads/main");
+    expect_refused(&s, draft, "every push is refused: countersign.branch 'refs/heads/mian' is no branch of this repo");
+    repository_git(bare, "branch", "mian", "main");
+    cr_expect_eq(push(&s, draft), 0, "%s", s.c.end.err);
+    gate_scene_end(&s);
+}
+
 /* A push to another name of a guarded branch is one to that branch, whichever of them is configured. */
 Test(gate_ci, a_symbolic_ref_is_what_it_leads_to) {
     gate_scene s;
@@ -127,6 +142,7 @@ Test(gate_ci, a_symbolic_ref_is_what_it_leads_to) {
     repository_git(bare, "config", "countersign.branch", "refs/heads/trunk");
     expect_refused(&s, forge_text("%s:refs/heads/main", s.rev), "refs/heads/main: ");
     cr_expect_str_eq(branch(), s.base);
+    repository_git(bare, "branch", "other", "main");
     repository_git(bare, "config", "countersign.branch", "refs/heads/other");
     cr_expect_eq(push(&s, alias), 0, "%s", s.c.end.err);
     cr_expect_str_eq(branch(), s.rev);

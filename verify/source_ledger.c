@@ -106,12 +106,16 @@ static cs_result reconnect(cs_ledger_reader *reader, cs_error *err) {
     return connect_with_locks(reader, err);
 }
 
-/* Decide how to read, and begin. */
+/* Decide how to read, and begin. The connection that looked at the first bytes is older than the stamp, and what it knows
+ * of the file (its size, its first page) may be too: the last of several writers puts everything into the file when it
+ * closes it. */
 static cs_result connect_first(cs_ledger_reader *reader, cs_error *err) {
+    disconnect(reader);
     reader->immutable = take_stamp(reader);
-    if (!reader->immutable) return reconnect(reader, err);
+    if (!reader->immutable) return connect_with_locks(reader, err);
     reader->total = (uint64_t)reader->stamp.st_size;
-    cs_result result = cs_ledger_file_is_whole(&reader->file, err);
+    cs_result result = cs_ledger_file_open(reader->path, CS_LEDGER_IMMUTABLE, READ_LOCK_WAIT_MS, &reader->file, err);
+    if (result == CS_OK) result = cs_ledger_file_is_whole(&reader->file, err);
     if (result == CS_OK) result = begin_reading(reader, err);
     return result != CS_OK && file_changed(reader) ? reconnect(reader, err) : result;
 }

@@ -190,11 +190,16 @@ cs_result ld_slot_unlock(const ld_slot *slot, cs_error *err) {
     return cs_fail(err, CS_CODE_IO, "the folders of slot %u can't be opened again: %s", slot->number, strerror(errno));
 }
 
+/* Most runs leave nothing behind, and then nothing has to be looked for. */
+static bool remove_empty(const ld_slot *slot, const char *folder) {
+    return rmdir(slot->work) == 0 && rmdir(slot->tmp) == 0 && rmdir(folder) == 0;
+}
+
 cs_result ld_slot_return(ld_slots *slots, ld_slot *slot, cs_error *err) {
     char folder[LD_PATH_MAX];
     snprintf(folder, sizeof(folder), "%.100s/%u", slots->base, slot->number);
     ld_slot_abandon(slot);
-    cs_result result = ld_tree_remove(folder, err);
+    cs_result result = remove_empty(slot, folder) ? CS_OK : ld_tree_remove(folder, err);
     if (result == CS_OK) release_number(slots, slot);
     return result;
 }

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "tests/cli/bundles.h"
 #include "tests/support/policy_case.h"
 
 #define HOSTILE "line\n\x1b[2J\x07 \xe2\x80\xae\xff\xfe end"
@@ -106,24 +107,13 @@ void scene_policy(documents *d) {
  * links; unanswered.jsonl: a session whose only call got no answer. */
 static void write_bundles(cli_case *c) {
     forge_key key = forge_key_from(1);
-    forge_key other = forge_key_from(2);
-    cli_write_public_key(c, "key.pub", &key);
-    cli_write_public_key(c, "other.pub", &other);
-    forge_bundle bundle = {.count = 0};
     forge_run run = forge_single();
     run.code = "console.log('\x1b[31m')";
     run.output = HOSTILE;
     run.duration_ms = 37;
-    forge_seal(&run);
-    forge_add(&bundle, forge_run_line(&key, &run));
-    forge_session(&bundle, &key, FORGE_SESSION, 2, NULL);
-    cli_write_bundle(c, "good.jsonl", &bundle);
-    forge_bundle linked = bundle;
+    forge_bundle linked = bundles_write(c, run, 2);
     forge_link_lines(&linked, &key, 0);
     cli_write_bundle(c, "linked.jsonl", &linked);
-    run.output = "not what was signed";
-    forge_add(&bundle, forge_run_line(&key, &run));
-    cli_write_bundle(c, "bad.jsonl", &bundle);
 
     forge_run lost = forge_single();
     lost.version = 3;
@@ -138,7 +128,6 @@ static void write_bundles(cli_case *c) {
     forge_add(&calls, forge_envelope(&key, forge_close(FORGE_SESSION, 1, lost.record_sha256)));
     calls.lines[2] = forge_line(NULL, NULL, calls.lines[2]);
     cli_write_bundle(c, "unanswered.jsonl", &calls);
-    cli_write_text(c, "empty.jsonl", "");
     cli_write_text(c, "odd.jsonl", "{\"what\":1}\n");
     cli_write_text(c, "strange.txt", "what is this\n");
 }

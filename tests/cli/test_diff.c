@@ -2,9 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tests/cli/cli_case.h"
+#include "tests/cli/bundles.h"
 #include "tests/cli/stored.h"
-#include "tests/gate/gate_case.h"
 #include "tests/support/expect.h"
 
 static forge_key the_key(void) {
@@ -227,23 +226,12 @@ Test(diff, another_key_and_another_envelope_are_told) {
 /* ---- files -------------------------------------------------------------------------------------- */
 
 static gate_run project(void) {
-    return (gate_run){.provider = "alpha",
-                      .isolation = "container",
-                      .policy = "policy:1",
-                      .software = "",
-                      .floor = "process",
-                      .grant = "",
-                      .protocol = 3,
-                      .ended_ms = 1790000000000,
-                      .paths = {"a.c", "b.c", "c.c"},
-                      .contents = {"a\n", "b\n", "c\n"},
-                      .files = 3,
-                      .steps = {"make"},
-                      .step_count = 1,
-                      .results = 1,
-                      .outcome = PLIMSOLL__V1__PROJECT_OUTCOME__PROJECT_OUTCOME_COMPLETED,
-                      .junit = "<testsuite/>",
-                      .output = "done\n"};
+    gate_run run = bundles_project();
+    bundles_add_file(&run, "a.c", "a\n");
+    bundles_add_file(&run, "b.c", "b\n");
+    bundles_add_file(&run, "c.c", "c\n");
+    bundles_add_step(&run, "make");
+    return run;
 }
 
 static void compare_projects(cli_case *c, const gate_run *other) {

@@ -1,8 +1,8 @@
 /* `countersign log`: what happened, a line an entry; each filter with a twin that it keeps out. */
 #include <stdio.h>
 
+#include "tests/cli/bundles.h"
 #include "tests/cli/stored.h"
-#include "tests/gate/gate_case.h"
 #include "tests/gate/repository.h"
 
 #define HOSTILE "1;\n\x1b[2J\x07\xe2\x80\xae entry 9: signed"
@@ -237,23 +237,12 @@ Test(log, hostile_text_steers_nothing) {
 /* ---- commits ----------------------------------------------------------------------------------- */
 
 static gate_run run_of_commit(void) {
-    return (gate_run){.provider = "alpha",
-                      .isolation = "container",
-                      .policy = "policy:1",
-                      .software = "",
-                      .floor = "process",
-                      .grant = "",
-                      .protocol = 3,
-                      .ended_ms = 1790000000000,
-                      .paths = {"a.txt", "b/c.txt"},
-                      .contents = {"one\n", "two\n"},
-                      .files = 2,
-                      .steps = {"make", "make test"},
-                      .step_count = 2,
-                      .results = 2,
-                      .outcome = PLIMSOLL__V1__PROJECT_OUTCOME__PROJECT_OUTCOME_COMPLETED,
-                      .junit = "<testsuite/>",
-                      .output = "done\n"};
+    gate_run run = bundles_project();
+    bundles_add_file(&run, "a.txt", "one\n");
+    bundles_add_file(&run, "b/c.txt", "two\n");
+    bundles_add_step(&run, "make");
+    bundles_add_step(&run, "make test");
+    return run;
 }
 
 /* 1: the commit's files; 2: one of them; 3: one byte is another; 4: one file is not in the commit; 5: a symbolic link

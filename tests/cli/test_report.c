@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/cli/cli_case.h"
+#include "tests/cli/bundles.h"
 #include "tests/cli/stored.h"
 
 #define HOSTILE "</pre><script>document.title='owned'</script>\x1b[2J\xe2\x80\xae"
@@ -12,21 +12,9 @@
 /* good.jsonl: two runs and a session; bad.jsonl: with what was not signed; l.db: with a finding. */
 static void begin(cli_case *c) {
     cli_begin(c);
-    forge_key key = forge_key_from(1);
-    forge_key other = forge_key_from(2);
-    cli_write_public_key(c, "key.pub", &key);
-    cli_write_public_key(c, "other.pub", &other);
-    forge_bundle bundle = {.count = 0};
     forge_run run = forge_single();
     run.output = HOSTILE;
-    forge_seal(&run);
-    forge_add(&bundle, forge_run_line(&key, &run));
-    forge_session(&bundle, &key, FORGE_SESSION, 1, NULL);
-    cli_write_bundle(c, "good.jsonl", &bundle);
-    run.output = "not what was signed";
-    forge_add(&bundle, forge_run_line(&key, &run));
-    cli_write_bundle(c, "bad.jsonl", &bundle);
-    cli_write_text(c, "empty.jsonl", "");
+    (void)bundles_write(c, run, 1);
     cli_write_text(c, "odd.jsonl", "{\"what\":1}\n");
 }
 

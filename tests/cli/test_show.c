@@ -1,26 +1,14 @@
 /* `countersign show`: what is in an entry, safe to look at, and never taken for verified. */
-#include "tests/cli/cli_case.h"
+#include "tests/cli/bundles.h"
 
 #define HOSTILE "line one\n\x1b[2J\x1b]0;owned\x07 \xe2\x80\xae evil\nentry 9: run, verified\n"
 
 static void begin(cli_case *c) {
     cli_begin(c);
-    forge_key key = forge_key_from(1);
-    forge_key other = forge_key_from(2);
-    cli_write_public_key(c, "key.pub", &key);
-    cli_write_public_key(c, "other.pub", &other);
-    forge_bundle bundle = {.count = 0};
     forge_run run = forge_single();
     run.code = "console.log('\x1b[31m')";
     run.output = HOSTILE;
-    forge_seal(&run);
-    forge_add(&bundle, forge_run_line(&key, &run));
-    forge_session(&bundle, &key, FORGE_SESSION, 1, NULL);
-    cli_write_bundle(c, "good.jsonl", &bundle);
-    run.output = "not what was signed";
-    forge_add(&bundle, forge_run_line(&key, &run));
-    cli_write_bundle(c, "bad.jsonl", &bundle);
-    cli_write_text(c, "empty.jsonl", "");
+    (void)bundles_write(c, run, 1);
 }
 
 Test(show, lists_without_verifying_and_says_so) {

@@ -6,6 +6,7 @@
 
 #include "tests/support/canon.h"
 #include "tests/support/folder.h"
+#include "tests/support/live_client.h"
 #include "verify/verify.h"
 
 #define MUST(call, err) cr_assert_eq((call), CS_OK, "%s", (err).message)
@@ -13,12 +14,8 @@
 void session_case_init(session_case *c) {
     *c = (session_case){.key = NULL};
     cs_error err = CS_ERROR_INIT;
-    char path[256];
     folder_make(c->folder);
-    (void)snprintf(path, sizeof path, "%s/k", c->folder);
-    MUST(cs_key_generate(path, &c->public_key, &err), err);
-    (void)snprintf(path, sizeof path, "%s/k.key", c->folder);
-    MUST(cs_key_load(path, &c->key, &err), err);
+    c->key = live_key(c->folder, &c->public_key);
     (void)snprintf(c->ledger_path, sizeof c->ledger_path, "%s/ledger.db", c->folder);
     MUST(cs_ledger_open(c->ledger_path, 200, &c->ledger, &err), err);
     for (size_t i = 0; i < SESSION_CASE_CALLS; i++)
@@ -54,11 +51,7 @@ void session_case_end(session_case *c, uint64_t calls, const char *last) {
 }
 
 void session_case_open(session_case *c, const char *floor) {
-    cs_error err = CS_ERROR_INIT;
-    c->daemon = peer_start(c->script.steps, c->script.count, NULL);
-    cr_assert_not_null(c->daemon);
-    cs_client_config config = {.base_url = peer_url(c->daemon), .timeout_ms = 20000};
-    MUST(cs_client_new(&config, &c->client, &err), err);
+    c->client = live_client(&c->script, &c->daemon);
     cs_run_options options = {.client = c->client,
                               .key = c->key,
                               .ledger = c->ledger,

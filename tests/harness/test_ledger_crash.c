@@ -15,23 +15,12 @@
 #include <unistd.h>
 
 #include "harness/ledger.h"
+#include "tests/harness/ledger_case.h"
 #include "tests/support/folder.h"
 #include "tests/support/rows.h"
 #include "verify/source.h"
 
-static char folder[128];
-static char path[256];
-
-static void set_up(void) {
-    folder_make(folder);
-    (void)snprintf(path, sizeof path, "%s/ledger.db", folder);
-}
-
-static void tear_down(void) {
-    folder_remove(folder);
-}
-
-TestSuite(ledger_crash, .init = set_up, .fini = tear_down);
+TestSuite(ledger_crash, .init = ledger_set_up, .fini = ledger_tear_down);
 
 /* Walk over good entries only. `seen[token]` counts the entries whose request is "token N". */
 static uint64_t walk(unsigned *seen, size_t tokens) {
@@ -40,7 +29,7 @@ static uint64_t walk(unsigned *seen, size_t tokens) {
     bool more = true;
     uint64_t count = 0;
     cs_error err = CS_ERROR_INIT;
-    cr_assert_eq(cs_source_open(path, &source, &err), CS_OK, "%s: %s", err.where, err.message);
+    cr_assert_eq(cs_source_open(ledger_path, &source, &err), CS_OK, "%s: %s", err.where, err.message);
     while (more) {
         cr_assert_eq(cs_source_next(source, &entry, &more, &err), CS_OK, "%s: %s", err.where, err.message);
         if (!more) break;
@@ -75,7 +64,7 @@ static pid_t start_writer(int tokens, int acknowledgements) {
     if (child != 0) return child;
     cs_ledger *ledger = NULL;
     cs_error err = CS_ERROR_INIT;
-    if (cs_ledger_open(path, 20000, &ledger, &err) != CS_OK) _exit(1);
+    if (cs_ledger_open(ledger_path, 20000, &ledger, &err) != CS_OK) _exit(1);
     uint8_t token = 0;
     while (read(tokens, &token, 1) == 1) {
         if (append_token(ledger, token, &err) == 0) _exit(2);
@@ -143,13 +132,13 @@ Test(ledger_crash, what_was_acknowledged_survives_sigkill) {
 Test(ledger_crash, an_append_that_was_not_committed_is_not_there) {
     cs_error err = CS_ERROR_INIT;
     cs_ledger *ledger = NULL;
-    cr_assert_eq(cs_ledger_open(path, 5000, &ledger, &err), CS_OK);
+    cr_assert_eq(cs_ledger_open(ledger_path, 5000, &ledger, &err), CS_OK);
     cr_assert_eq(append_token(ledger, 1, &err), 1);
     pid_t child = fork();
     if (child == 0) {
         sqlite3 *db = NULL;
         bool good =
-            sqlite3_open(path, &db) == SQLITE_OK &&
+            sqlite3_open(ledger_path, &db) == SQLITE_OK &&
             sqlite3_exec(db,
                          "PRAGMA cache_size = 1; BEGIN IMMEDIATE; INSERT INTO entry SELECT 2, added_unix_ms, kind,"
                          " record_sha256, row_sha256, row_sha256, code, daemon, detail, envelope, link,"
@@ -176,7 +165,7 @@ static void create_at_once(int round) {
     enum { PROCESSES = 6 };
     pid_t children[PROCESSES];
     int start[2];
-    (void)snprintf(path, sizeof path, "%s/ledger-%d.db", folder, round);
+    (void)snprintf(ledger_path, sizeof ledger_path, "%s/ledger-%d.db", ledger_folder, round);
     cr_assert_eq(pipe(start), 0);
     for (unsigned i = 0; i < PROCESSES; i++) {
         children[i] = fork();
@@ -186,7 +175,7 @@ static void create_at_once(int round) {
         cs_error err = CS_ERROR_INIT;
         close(start[1]);
         if (read(start[0], &byte, 1) != 0) _exit(1);
-        if (cs_ledger_open(path, 20000, &ledger, &err) != CS_OK) _exit(2);
+        if (cs_ledger_open(ledger_path, 20000, &ledger, &err) != CS_OK) _exit(2);
         if (append_token(ledger, i, &err) == 0) _exit(3);
         cs_ledger_close(ledger);
         _exit(0);
@@ -215,7 +204,7 @@ Test(ledger_crash, a_reader_beside_writers) {
     int acknowledgements[2];
     cs_ledger *ledger = NULL;
     cs_error err = CS_ERROR_INIT;
-    cr_assert_eq(cs_ledger_open(path, 5000, &ledger, &err), CS_OK);
+    cr_assert_eq(cs_ledger_open(ledger_path, 5000, &ledger, &err), CS_OK);
     cs_ledger_close(ledger);
     cr_assert_eq(pipe(tokens), 0);
     cr_assert_eq(pipe(acknowledgements), 0);
@@ -254,7 +243,7 @@ static int64_t append_until_full(cs_ledger *ledger, cs_error *err) {
 Test(ledger_crash, a_write_that_fails) {
     cs_ledger *ledger = NULL;
     cs_error err = CS_ERROR_INIT;
-    cr_assert_eq(cs_ledger_open(path, 1000, &ledger, &err), CS_OK);
+    cr_assert_eq(cs_ledger_open(ledger_path, 1000, &ledger, &err), CS_OK);
     struct rlimit before;
     cr_assert_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
     struct rlimit small = {.rlim_cur = 500000, .rlim_max = before.rlim_max};
@@ -284,7 +273,7 @@ static bool mount_small_disk(void) {
     if (unshare(root ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
     if (!root && !write_text("/proc/self/uid_map", map)) return false;
     return mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
-           mount("none", folder, "tmpfs", 0, "size=1m") == 0;
+           mount("none", ledger_folder, "tmpfs", 0, "size=1m") == 0;
 }
 
 Test(ledger_crash, no_room_on_the_disk) {
@@ -297,9 +286,9 @@ Test(ledger_crash, no_room_on_the_disk) {
     cs_error err = CS_ERROR_INIT;
     char filler[256];
     static uint8_t zeros[300000];
-    (void)snprintf(filler, sizeof filler, "%s/filler", folder);
+    (void)snprintf(filler, sizeof filler, "%s/filler", ledger_folder);
     file_write(filler, zeros, sizeof zeros);
-    cr_assert_eq(cs_ledger_open(path, 1000, &ledger, &err), CS_OK);
+    cr_assert_eq(cs_ledger_open(ledger_path, 1000, &ledger, &err), CS_OK);
     int64_t last = append_until_full(ledger, &err);
     cr_expect_eq(err.code, CS_CODE_LEDGER_FULL, "%s: %s", cs_code_name(err.code), err.message);
     cr_expect_gt(last, 5);
@@ -308,13 +297,14 @@ Test(ledger_crash, no_room_on_the_disk) {
     cr_expect_eq(walk(seen, 2), (uint64_t)last);
 
     /* Not even a new ledger fits, and nothing is left of the attempt; once there is room, it is made. */
-    (void)snprintf(path, sizeof path, "%s/second.db", folder);
-    cr_expect_eq(cs_ledger_open(path, 1000, &second, &err), CS_UNCHECKED);
+    (void)snprintf(ledger_path, sizeof ledger_path, "%s/second.db", ledger_folder);
+    cr_expect_eq(cs_ledger_open(ledger_path, 1000, &second, &err), CS_UNCHECKED);
     cr_expect_eq(err.code, CS_CODE_LEDGER_FULL, "%s: %s", cs_code_name(err.code), err.message);
-    cr_expect_neq(access(path, F_OK), 0);
+    cr_expect_neq(access(ledger_path, F_OK), 0);
     unlink(filler);
-    cr_expect_eq(cs_ledger_open(path, 1000, &second, &err), CS_OK, "%s: %s", cs_code_name(err.code), err.message);
+    cr_expect_eq(cs_ledger_open(ledger_path, 1000, &second, &err), CS_OK, "%s: %s", cs_code_name(err.code),
+                 err.message);
     if (second != NULL) cr_expect_eq(append_token(second, 1, &err), 1);
     cs_ledger_close(second);
-    cr_expect_eq(umount(folder), 0);
+    cr_expect_eq(umount(ledger_folder), 0);
 }

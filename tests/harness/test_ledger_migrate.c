@@ -8,30 +8,11 @@
 #include <unistd.h>
 
 #include "harness/ledger.h"
-#include "tests/support/folder.h"
+#include "tests/harness/ledger_case.h"
 #include "tests/support/rows.h"
 #include "verify/source.h"
 
-static char folder[128];
-static char path[256];
-
-static void set_up(void) {
-    folder_make(folder);
-    (void)snprintf(path, sizeof path, "%s/ledger.db", folder);
-}
-
-static void tear_down(void) {
-    folder_remove(folder);
-}
-
-TestSuite(ledger_migrate, .init = set_up, .fini = tear_down);
-
-static void raw_sql(const char *sql) {
-    sqlite3 *db = NULL;
-    cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
-    cr_assert_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
-    cr_assert_eq(sqlite3_close(db), SQLITE_OK);
-}
+TestSuite(ledger_migrate, .init = ledger_set_up, .fini = ledger_tear_down);
 
 /* The two rows and their digests are those of an independent implementation of docs/FORMAT.md, "Ledger"
  * (tests/verify/test_schema.c has the vectors). */
@@ -62,20 +43,20 @@ static void raw_sql(const char *sql) {
 
 static void version_1(void) {
     for (const char *const *sql = cs_ledger_schema_of(1); *sql != NULL; sql++)
-        raw_sql(*sql);
-    raw_sql("PRAGMA application_id = 1129532487; PRAGMA user_version = 1; PRAGMA journal_mode = WAL");
-    raw_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_1);
-    raw_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_2);
+        ledger_sql(*sql);
+    ledger_sql("PRAGMA application_id = 1129532487; PRAGMA user_version = 1; PRAGMA journal_mode = WAL");
+    ledger_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_1);
+    ledger_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_2);
 }
 
 static void version_2(void) {
     for (const char *const *sql = cs_ledger_schema_of(2); *sql != NULL; sql++)
-        raw_sql(*sql);
-    raw_sql("PRAGMA application_id = 1129532487; PRAGMA user_version = 2; PRAGMA journal_mode = WAL");
-    raw_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_1);
-    raw_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_2);
-    raw_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_3);
-    raw_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_4);
+        ledger_sql(*sql);
+    ledger_sql("PRAGMA application_id = 1129532487; PRAGMA user_version = 2; PRAGMA journal_mode = WAL");
+    ledger_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_1);
+    ledger_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_2);
+    ledger_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_3);
+    ledger_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_4);
 }
 
 /* Version 3 also knows links: with the rows of version 2, and this one, whose digest is of the same implementation. */
@@ -86,13 +67,13 @@ static void version_2(void) {
 
 static void version_3(void) {
     for (const char *const *sql = cs_ledger_schema_of(3); *sql != NULL; sql++)
-        raw_sql(*sql);
-    raw_sql("PRAGMA application_id = 1129532487; PRAGMA user_version = 3; PRAGMA journal_mode = WAL");
-    raw_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_1);
-    raw_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_2);
-    raw_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_3);
-    raw_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_4);
-    raw_sql("INSERT INTO entry (" COLUMNS ", link) VALUES " ROW_5);
+        ledger_sql(*sql);
+    ledger_sql("PRAGMA application_id = 1129532487; PRAGMA user_version = 3; PRAGMA journal_mode = WAL");
+    ledger_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_1);
+    ledger_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_2);
+    ledger_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_3);
+    ledger_sql("INSERT INTO entry (" COLUMNS ") VALUES " ROW_4);
+    ledger_sql("INSERT INTO entry (" COLUMNS ", link) VALUES " ROW_5);
 }
 
 static int add_text(void *out, int count, char **values, char **names) {
@@ -105,8 +86,7 @@ static int add_text(void *out, int count, char **values, char **names) {
 /* The answer to a query as text; with a NUL. */
 static cs_buf ask(const char *sql) {
     cs_buf out = CS_BUF_INIT(1u << 20);
-    sqlite3 *db = NULL;
-    cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
+    sqlite3 *db = ledger_raw();
     cr_assert_eq(sqlite3_exec(db, sql, add_text, &out, NULL), SQLITE_OK, "%s", sqlite3_errmsg(db));
     cr_assert_eq(sqlite3_close(db), SQLITE_OK);
     cr_assert(cs_buf_byte(&out, 0));
@@ -129,40 +109,18 @@ static void expect_answer(const char *sql, const char *want) {
     cs_buf_free(&found);
 }
 
-static cs_ledger *open_good(void) {
-    cs_ledger *ledger = NULL;
-    cs_error err = CS_ERROR_INIT;
-    cr_assert_eq(cs_ledger_open(path, 5000, &ledger, &err), CS_OK, "%s: %s", err.where, err.message);
-    return ledger;
-}
-
-static uint64_t walk(void) {
-    cs_source *source = NULL;
-    cs_entry entry;
-    bool more = true;
-    uint64_t count = 0;
-    cs_error err = CS_ERROR_INIT;
-    cr_assert_eq(cs_source_open(path, &source, &err), CS_OK, "%s: %s", err.where, err.message);
-    while (more) {
-        cr_assert_eq(cs_source_next(source, &entry, &more, &err), CS_OK, "%s: %s", err.where, err.message);
-        if (more) count++;
-    }
-    cs_source_close(source);
-    return count;
-}
-
 Test(ledger_migrate, every_row_stays_as_it_was) {
     version_1();
     cs_buf rows = ask(ROWS);
-    cr_expect_eq(walk(), 2);
+    cr_expect_eq(ledger_count(), 2);
     expect_answer("PRAGMA user_version", "1|"); /* a reader changes nothing */
 
-    cs_ledger *ledger = open_good();
+    cs_ledger *ledger = ledger_open_good();
     expect_answer("PRAGMA user_version", "4|");
     expect_answer("PRAGMA application_id", "1129532487|");
     expect_answer("SELECT count(*) FROM sqlite_schema", "4|");
     expect_same(&rows);
-    cr_expect_eq(walk(), 2);
+    cr_expect_eq(ledger_count(), 2);
 
     /* And the new kinds follow the old rows. */
     cs_ledger_row row = rows_run();
@@ -177,8 +135,8 @@ Test(ledger_migrate, every_row_stays_as_it_was) {
     cr_assert_eq(cs_ledger_append(ledger, &row, &id, &err), CS_OK, "%s", err.message);
     cr_expect_eq(id, 4);
     cs_ledger_close(ledger);
-    cs_ledger_close(open_good()); /* a second time there is nothing to do */
-    cr_expect_eq(walk(), 4);
+    cs_ledger_close(ledger_open_good()); /* a second time there is nothing to do */
+    cr_expect_eq(ledger_count(), 4);
     expect_answer("SELECT previous_sha256 = '" DIGEST_2 "' FROM entry WHERE id = 3", "1|");
     cs_buf_free(&rows);
 }
@@ -186,15 +144,15 @@ Test(ledger_migrate, every_row_stays_as_it_was) {
 Test(ledger_migrate, every_row_of_version_2_stays_as_it_was) {
     version_2();
     cs_buf rows = ask(ROWS);
-    cr_expect_eq(walk(), 4);
+    cr_expect_eq(ledger_count(), 4);
     expect_answer("PRAGMA user_version", "2|");
 
-    cs_ledger *ledger = open_good();
+    cs_ledger *ledger = ledger_open_good();
     expect_answer("PRAGMA user_version", "4|");
     expect_answer("SELECT count(*) FROM sqlite_schema", "4|");
     expect_answer("SELECT count(*) FROM entry WHERE link IS NULL", "4|");
     expect_same(&rows);
-    cr_expect_eq(walk(), 4);
+    cr_expect_eq(ledger_count(), 4);
 
     cs_ledger_row row = rows_checkpoint(); /* and the new kind follows */
     int64_t id = 0;
@@ -202,7 +160,7 @@ Test(ledger_migrate, every_row_of_version_2_stays_as_it_was) {
     cr_assert_eq(cs_ledger_append(ledger, &row, &id, &err), CS_OK, "%s", err.message);
     cr_expect_eq(id, 5);
     cs_ledger_close(ledger);
-    cr_expect_eq(walk(), 5);
+    cr_expect_eq(ledger_count(), 5);
     expect_answer("SELECT previous_sha256 = '" DIGEST_4 "' FROM entry WHERE id = 5", "1|");
     cs_buf_free(&rows);
 }
@@ -213,16 +171,16 @@ Test(ledger_migrate, every_row_of_version_3_stays_as_it_was) {
     version_3();
     cs_buf rows = ask(ROWS);
     cs_buf linked = ask(links);
-    cr_expect_eq(walk(), 5);
+    cr_expect_eq(ledger_count(), 5);
     expect_answer("PRAGMA user_version", "3|");
 
-    cs_ledger *ledger = open_good();
+    cs_ledger *ledger = ledger_open_good();
     expect_answer("PRAGMA user_version", "4|");
     expect_answer("SELECT count(*) FROM sqlite_schema", "4|");
     expect_answer("SELECT count(*) FROM entry WHERE link IS NOT NULL", "1|");
     expect_same(&rows);
     expect_answer(links, (const char *)linked.ptr);
-    cr_expect_eq(walk(), 5);
+    cr_expect_eq(ledger_count(), 5);
 
     cs_ledger_row row = rows_verdict(); /* and the new kind follows */
     int64_t id = 0;
@@ -230,7 +188,7 @@ Test(ledger_migrate, every_row_of_version_3_stays_as_it_was) {
     cr_assert_eq(cs_ledger_append(ledger, &row, &id, &err), CS_OK, "%s", err.message);
     cr_expect_eq(id, 6);
     cs_ledger_close(ledger);
-    cr_expect_eq(walk(), 6);
+    cr_expect_eq(ledger_count(), 6);
     expect_answer("SELECT previous_sha256 = '" DIGEST_5 "' FROM entry WHERE id = 6", "1|");
     cs_buf_free(&rows);
     cs_buf_free(&linked);
@@ -238,15 +196,15 @@ Test(ledger_migrate, every_row_of_version_3_stays_as_it_was) {
 
 static void expect_empty(int version) {
     for (const char *const *sql = cs_ledger_schema_of(version); *sql != NULL; sql++)
-        raw_sql(*sql);
+        ledger_sql(*sql);
     static const char *const pragmas[] = {"PRAGMA user_version = 1", "PRAGMA user_version = 2",
                                           "PRAGMA user_version = 3"};
-    raw_sql("PRAGMA application_id = 1129532487");
-    raw_sql(pragmas[version - 1]);
-    cs_ledger_close(open_good());
+    ledger_sql("PRAGMA application_id = 1129532487");
+    ledger_sql(pragmas[version - 1]);
+    cs_ledger_close(ledger_open_good());
     expect_answer("PRAGMA user_version", "4|");
-    cr_expect_eq(walk(), 0);
-    cr_assert_eq(unlink(path), 0);
+    cr_expect_eq(ledger_count(), 0);
+    cr_assert_eq(unlink(ledger_path), 0);
 }
 
 Test(ledger_migrate, empty_ledgers) {
@@ -262,13 +220,13 @@ Test(ledger_migrate, while_it_is_read) {
     cs_entry entry;
     bool more = true;
     cs_error err = CS_ERROR_INIT;
-    cr_assert_eq(cs_source_open(path, &source, &err), CS_OK, "%s", err.message);
+    cr_assert_eq(cs_source_open(ledger_path, &source, &err), CS_OK, "%s", err.message);
     cr_assert_eq(cs_source_next(source, &entry, &more, &err), CS_OK, "%s", err.message);
     pid_t child = fork();
     cr_assert_geq(child, 0);
     if (child == 0) {
         cs_ledger *ledger = NULL;
-        cs_result result = cs_ledger_open(path, 5000, &ledger, &err);
+        cs_result result = cs_ledger_open(ledger_path, 5000, &ledger, &err);
         cs_ledger_close(ledger);
         _exit((int)result);
     }
@@ -295,7 +253,7 @@ Test(ledger_migrate, several_processes_at_once) {
         if (children[i] != 0) continue;
         cs_ledger *ledger = NULL;
         cs_error err = CS_ERROR_INIT;
-        cs_result result = cs_ledger_open(path, 20000, &ledger, &err);
+        cs_result result = cs_ledger_open(ledger_path, 20000, &ledger, &err);
         cs_ledger_close(ledger);
         _exit((int)result);
     }
@@ -306,7 +264,7 @@ Test(ledger_migrate, several_processes_at_once) {
     }
     expect_same(&rows);
     expect_answer("PRAGMA user_version", "4|");
-    cr_expect_eq(walk(), 2);
+    cr_expect_eq(ledger_count(), 2);
     cs_buf_free(&rows);
 }
 
@@ -318,7 +276,7 @@ static void expect_untouched(cs_result result, cs_code code) {
     cs_buf version = ask("PRAGMA user_version");
     cs_ledger *ledger = NULL;
     cs_error err = CS_ERROR_INIT;
-    cr_expect_eq(cs_ledger_open(path, 200, &ledger, &err), result, "%s", err.message);
+    cr_expect_eq(cs_ledger_open(ledger_path, 200, &ledger, &err), result, "%s", err.message);
     cr_expect_eq(err.code, code, "%s: %s", cs_code_name(err.code), err.message);
     cr_expect_null(ledger);
     expect_answer("PRAGMA user_version", (const char *)version.ptr);
@@ -331,43 +289,42 @@ static void expect_untouched(cs_result result, cs_code code) {
 
 Test(ledger_migrate, a_strangers_trigger_is_not_taken_along) {
     version_1();
-    raw_sql("CREATE TRIGGER more AFTER INSERT ON entry BEGIN SELECT 1; END");
+    ledger_sql("CREATE TRIGGER more AFTER INSERT ON entry BEGIN SELECT 1; END");
     expect_untouched(CS_FAILED, CS_CODE_LEDGER_SCHEMA);
 }
 
 Test(ledger_migrate, a_ledger_of_version_2_with_more_or_less) {
     version_2();
-    raw_sql("CREATE TABLE note (text TEXT)");
+    ledger_sql("CREATE TABLE note (text TEXT)");
     expect_untouched(CS_FAILED, CS_CODE_LEDGER_SCHEMA);
-    raw_sql("DROP TABLE note; DROP TRIGGER entry_insert");
+    ledger_sql("DROP TABLE note; DROP TRIGGER entry_insert");
     expect_untouched(CS_FAILED, CS_CODE_LEDGER_SCHEMA);
-    raw_sql(cs_ledger_schema_of(2)[3]);
-    cs_ledger_close(open_good()); /* the twin */
+    ledger_sql(cs_ledger_schema_of(2)[3]);
+    cs_ledger_close(ledger_open_good()); /* the twin */
     expect_answer("PRAGMA user_version", "4|");
 }
 
 /* A stranger's column is nowhere to go to, and the text is not that of the version. */
 Test(ledger_migrate, a_ledger_of_version_2_with_a_link_already) {
     version_2();
-    raw_sql("ALTER TABLE entry ADD COLUMN link BLOB");
+    ledger_sql("ALTER TABLE entry ADD COLUMN link BLOB");
     expect_untouched(CS_FAILED, CS_CODE_LEDGER_SCHEMA);
 }
 
 Test(ledger_migrate, a_row_that_no_version_takes) {
     version_1();
-    raw_sql("PRAGMA ignore_check_constraints = ON; INSERT INTO entry (" COLUMNS
-            ") SELECT 3, added_unix_ms, 'note', daemon, code, detail, request, response, envelope, describe_before, "
-            "describe_after, record_sha256, row_sha256, row_sha256 FROM entry WHERE id = 2");
+    ledger_sql("PRAGMA ignore_check_constraints = ON; INSERT INTO entry (" COLUMNS
+               ") SELECT 3, added_unix_ms, 'note', daemon, code, detail, request, response, envelope, describe_before, "
+               "describe_after, record_sha256, row_sha256, row_sha256 FROM entry WHERE id = 2");
     expect_untouched(CS_UNCHECKED, CS_CODE_LEDGER_WRITE);
 }
 
 Test(ledger_migrate, a_ledger_that_another_process_holds) {
     version_1();
-    sqlite3 *db = NULL;
-    cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
+    sqlite3 *db = ledger_raw();
     cr_assert_eq(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
     expect_untouched(CS_UNCHECKED, CS_CODE_LEDGER_LOCKED);
     cr_assert_eq(sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
     cr_assert_eq(sqlite3_close(db), SQLITE_OK);
-    cs_ledger_close(open_good()); /* the twin */
+    cs_ledger_close(ledger_open_good()); /* the twin */
 }

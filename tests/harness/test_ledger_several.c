@@ -10,29 +10,10 @@
 #include <unistd.h>
 
 #include "harness/ledger.h"
-#include "tests/support/folder.h"
+#include "tests/harness/ledger_case.h"
 #include "tests/support/rows.h"
 
-static char folder[128];
-static char path[256];
-
-static void set_up(void) {
-    folder_make(folder);
-    (void)snprintf(path, sizeof path, "%s/ledger.db", folder);
-}
-
-static void tear_down(void) {
-    folder_remove(folder);
-}
-
-TestSuite(ledger_several, .init = set_up, .fini = tear_down);
-
-static cs_ledger *open_for(int lock_wait_ms) {
-    cs_ledger *ledger = NULL;
-    cs_error err = CS_ERROR_INIT;
-    cr_assert_eq(cs_ledger_open(path, lock_wait_ms, &ledger, &err), CS_OK, "%s: %s", err.where, err.message);
-    return ledger;
-}
+TestSuite(ledger_several, .init = ledger_set_up, .fini = ledger_tear_down);
 
 static void begin(cs_ledger *ledger) {
     cs_error err = CS_ERROR_INIT;
@@ -45,10 +26,7 @@ static void commit(cs_ledger *ledger) {
 }
 
 static int64_t append(cs_ledger *ledger, cs_ledger_row row) {
-    int64_t id = 0;
-    cs_error err = CS_ERROR_INIT;
-    cr_assert_eq(cs_ledger_append(ledger, &row, &id, &err), CS_OK, "%s: %s", err.where, err.message);
-    return id;
+    return ledger_append_good(ledger, &row);
 }
 
 /* Exactly this code, at the ledger's path. */
@@ -57,14 +35,13 @@ static int64_t append(cs_ledger *ledger, cs_ledger_row row) {
         cs_error err = CS_ERROR_INIT;                                                                                  \
         cr_expect_eq((call), cs_code_class(want));                                                                     \
         cr_expect_eq(err.code, (want), "%s: %s", cs_code_name(err.code), err.message);                                 \
-        cr_expect_eq(strncmp(err.where, path, strlen(path)), 0, "%s", err.where);                                      \
+        cr_expect_eq(strncmp(err.where, ledger_path, strlen(ledger_path)), 0, "%s", err.where);                        \
     } while (0)
 
 /* How many rows someone else sees, by SQLite itself. */
 static int64_t seen(void) {
-    sqlite3 *db = NULL;
+    sqlite3 *db = ledger_raw();
     sqlite3_stmt *count = NULL;
-    cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
     cr_assert_eq(sqlite3_prepare_v2(db, "SELECT count(*) FROM entry", -1, &count, NULL), SQLITE_OK);
     cr_assert_eq(sqlite3_step(count), SQLITE_ROW);
     int64_t rows = sqlite3_column_int64(count, 0);
@@ -73,17 +50,10 @@ static int64_t seen(void) {
     return rows;
 }
 
-static void raw_sql(const char *sql) {
-    sqlite3 *db = NULL;
-    cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
-    cr_assert_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
-    cr_assert_eq(sqlite3_close(db), SQLITE_OK);
-}
-
 /* ---- all or nothing -------------------------------------------------------------------------------- */
 
 Test(ledger_several, nobody_sees_anything_before_the_commit) {
-    cs_ledger *ledger = open_for(5000);
+    cs_ledger *ledger = ledger_open_good();
     begin(ledger);
     cr_expect_eq(append(ledger, rows_run()), 1);
     cr_expect_eq(append(ledger, rows_checkpoint()), 2);
@@ -97,7 +67,7 @@ Test(ledger_several, nobody_sees_anything_before_the_commit) {
 }
 
 Test(ledger_several, what_is_undone_was_never_there) {
-    cs_ledger *ledger = open_for(5000);
+    cs_ledger *ledger = ledger_open_good();
     append(ledger, rows_run());
     begin(ledger);
     cr_expect_eq(append(ledger, rows_run()), 2);
@@ -115,7 +85,7 @@ Test(ledger_several, what_is_undone_was_never_there) {
 }
 
 Test(ledger_several, a_writer_that_is_killed) {
-    cs_ledger_close(open_for(5000));
+    cs_ledger_close(ledger_open_good());
     pid_t child = fork();
     cr_assert_geq(child, 0);
     if (child == 0) {
@@ -123,8 +93,8 @@ Test(ledger_several, a_writer_that_is_killed) {
         cs_error err;
         int64_t id = 0;
         cs_ledger_row row = rows_run();
-        bool good = cs_ledger_open(path, 5000, &ledger, &err) == CS_OK && cs_ledger_begin(ledger, &err) == CS_OK &&
-                    cs_ledger_append(ledger, &row, &id, &err) == CS_OK;
+        bool good = cs_ledger_open(ledger_path, 5000, &ledger, &err) == CS_OK &&
+                    cs_ledger_begin(ledger, &err) == CS_OK && cs_ledger_append(ledger, &row, &id, &err) == CS_OK;
         if (good) raise(SIGKILL);
         _exit(1);
     }
@@ -132,7 +102,7 @@ Test(ledger_several, a_writer_that_is_killed) {
     cr_assert_eq(waitpid(child, &status, 0), child);
     cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "%d", status);
     cr_expect_eq(seen(), 0);
-    cs_ledger *ledger = open_for(5000);
+    cs_ledger *ledger = ledger_open_good();
     cr_expect_eq(append(ledger, rows_run()), 1);
     cs_ledger_close(ledger);
 }
@@ -140,8 +110,8 @@ Test(ledger_several, a_writer_that_is_killed) {
 /* ---- others ------------------------------------------------------------------------------------------ */
 
 Test(ledger_several, nobody_else_can_add_meanwhile) {
-    cs_ledger *ledger = open_for(5000);
-    cs_ledger *other = open_for(0);
+    cs_ledger *ledger = ledger_open_good();
+    cs_ledger *other = ledger_open_for(0);
     cs_ledger_row row = rows_run();
     int64_t id = 5;
     begin(ledger);
@@ -163,7 +133,7 @@ Test(ledger_several, nobody_else_can_add_meanwhile) {
 Test(ledger_several, another_process_does_not_come_in_between) {
     int go[2];
     cr_assert_eq(pipe(go), 0);
-    cs_ledger_close(open_for(5000));
+    cs_ledger_close(ledger_open_good());
     pid_t child = fork(); /* before this process has a connection of its own, which is not to be carried over */
     cr_assert_geq(child, 0);
     if (child == 0) {
@@ -173,12 +143,12 @@ Test(ledger_several, another_process_does_not_come_in_between) {
         int64_t id = 0;
         cs_ledger_row row = rows_finding();
         close(go[1]);
-        if (read(go[0], &byte, 1) != 1 || cs_ledger_open(path, 20000, &ledger, &err) != CS_OK) _exit(100);
+        if (read(go[0], &byte, 1) != 1 || cs_ledger_open(ledger_path, 20000, &ledger, &err) != CS_OK) _exit(100);
         if (cs_ledger_append(ledger, &row, &id, &err) != CS_OK) _exit(101);
         cs_ledger_close(ledger);
         _exit((int)id);
     }
-    cs_ledger *ledger = open_for(5000);
+    cs_ledger *ledger = ledger_open_good();
     begin(ledger);
     cr_expect_eq(append(ledger, rows_run()), 1);
     cr_assert_eq(write(go[1], "x", 1), 1);
@@ -197,7 +167,7 @@ Test(ledger_several, another_process_does_not_come_in_between) {
 /* ---- failures ------------------------------------------------------------------------------------------ */
 
 Test(ledger_several, after_a_failure_only_the_undoing_is_left) {
-    cs_ledger *ledger = open_for(5000);
+    cs_ledger *ledger = ledger_open_good();
     cs_ledger_row bad = rows_checkpoint();
     cs_ledger_row good = rows_checkpoint();
     int64_t id = 5;
@@ -226,7 +196,7 @@ Test(ledger_several, no_room_in_the_middle) {
     cr_assert_not_null(large);
     struct rlimit limit;
     struct rlimit small;
-    cs_ledger *ledger = open_for(5000);
+    cs_ledger *ledger = ledger_open_good();
     cs_ledger_row row = rows_run();
     int64_t id = 5;
     begin(ledger);
@@ -259,7 +229,7 @@ static cs_result count_rows(void *user, const cs_ledger_row *row, cs_error *err)
 }
 
 Test(ledger_several, what_was_not_begun) {
-    cs_ledger *ledger = open_for(5000);
+    cs_ledger *ledger = ledger_open_good();
     int64_t count = 0;
     expect_code(cs_ledger_commit(ledger, &err), CS_CODE_INTERNAL);
     expect_code(cs_ledger_walk(ledger, count_rows, &count, &err), CS_CODE_INTERNAL);
@@ -292,7 +262,7 @@ static cs_result take_row(void *user, const cs_ledger_row *row, cs_error *err) {
 }
 
 Test(ledger_several, the_walk_gives_every_row_in_its_order) {
-    cs_ledger *ledger = open_for(5000);
+    cs_ledger *ledger = ledger_open_good();
     cs_error err = CS_ERROR_INIT;
     walked out = {.count = 0};
     begin(ledger);
@@ -311,7 +281,7 @@ Test(ledger_several, the_walk_gives_every_row_in_its_order) {
 }
 
 Test(ledger_several, the_walk_ends_with_what_the_callback_answers) {
-    cs_ledger *ledger = open_for(5000);
+    cs_ledger *ledger = ledger_open_good();
     cs_error err = CS_ERROR_INIT;
     walked out = {.stop_at = 2};
     begin(ledger);
@@ -328,15 +298,15 @@ Test(ledger_several, the_walk_ends_with_what_the_callback_answers) {
 
 /* Three rows, one of them changed behind the triggers' back; they are put back as they were. */
 static void expect_damage(const char *sql, cs_code want, int64_t good) {
-    cs_ledger *ledger = open_for(5000);
+    cs_ledger *ledger = ledger_open_good();
     for (int i = 0; i < 3; i++)
         append(ledger, rows_run());
     cs_ledger_close(ledger);
-    raw_sql("DROP TRIGGER entry_update; DROP TRIGGER entry_delete; DROP TRIGGER entry_insert");
-    raw_sql(sql);
+    ledger_sql("DROP TRIGGER entry_update; DROP TRIGGER entry_delete; DROP TRIGGER entry_insert");
+    ledger_sql(sql);
     for (int i = 1; i < 4; i++)
-        raw_sql(cs_ledger_schema[i]);
-    ledger = open_for(5000);
+        ledger_sql(cs_ledger_schema[i]);
+    ledger = ledger_open_good();
     walked out = {.count = 0};
     begin(ledger);
     if (want == CS_CODE_OK) {
@@ -350,7 +320,7 @@ static void expect_damage(const char *sql, cs_code want, int64_t good) {
     }
     cr_expect_eq(out.count, good);
     cs_ledger_close(ledger);
-    cr_assert_eq(unlink(path), 0);
+    cr_assert_eq(unlink(ledger_path), 0);
 }
 
 Test(ledger_several, the_walk_finds_a_damaged_row) {

@@ -12,78 +12,45 @@
 #include <unistd.h>
 
 #include "harness/ledger.h"
+#include "tests/harness/ledger_case.h"
 #include "tests/support/folder.h"
 #include "tests/support/rows.h"
-#include "verify/source.h"
 
-static char folder[128];
-static char path[256];
-
-static void set_up(void) {
-    folder_make(folder);
-    (void)snprintf(path, sizeof path, "%s/ledger.db", folder);
-}
-
-static void tear_down(void) {
-    folder_remove(folder);
-}
-
-TestSuite(ledger_unused, .init = set_up, .fini = tear_down);
-
-static cs_ledger *open_good(void) {
-    cs_ledger *ledger = NULL;
-    cs_error err = CS_ERROR_INIT;
-    cr_assert_eq(cs_ledger_open(path, 5000, &ledger, &err), CS_OK, "%s: %s", err.where, err.message);
-    return ledger;
-}
+TestSuite(ledger_unused, .init = ledger_set_up, .fini = ledger_tear_down);
 
 static void append_good(cs_ledger *ledger) {
-    int64_t id = 0;
-    cs_error err = CS_ERROR_INIT;
     cs_ledger_row row = rows_run();
-    cr_assert_eq(cs_ledger_append(ledger, &row, &id, &err), CS_OK, "%s: %s", err.where, err.message);
+    (void)ledger_append_good(ledger, &row);
 }
 
 /* How many entries there are; -1 without a file. */
 static int walk(void) {
-    if (access(path, F_OK) != 0) return -1;
-    cs_source *source = NULL;
-    cs_entry entry;
-    bool more = true;
-    int count = 0;
-    cs_error err = CS_ERROR_INIT;
-    cr_assert_eq(cs_source_open(path, &source, &err), CS_OK, "%s: %s", err.where, err.message);
-    while (more) {
-        cr_assert_eq(cs_source_next(source, &entry, &more, &err), CS_OK, "%s: %s", err.where, err.message);
-        if (more) count++;
-    }
-    cs_source_close(source);
-    return count;
+    return access(ledger_path, F_OK) != 0 ? -1 : (int)ledger_count();
 }
 
 /* ---- one process ----------------------------------------------------------------------------------- */
 
 Test(ledger_unused, made_for_nothing) {
-    cs_ledger_close_or_remove(open_good());
-    cr_expect_eq(folder_count(folder), 0);
+    cs_ledger_close_or_remove(ledger_open_good());
+    cr_expect_eq(folder_count(ledger_folder), 0);
     cs_ledger_close_or_remove(NULL);
     /* The twins: it was closed as one that is to stay, or something is in it. */
-    cs_ledger_close(open_good());
+    cs_ledger_close(ledger_open_good());
     cr_expect_eq(walk(), 0);
-    cr_assert_eq(unlink(path), 0);
-    cs_ledger *ledger = open_good();
+    cr_assert_eq(unlink(ledger_path), 0);
+    cs_ledger *ledger = ledger_open_good();
     append_good(ledger);
     cs_ledger_close_or_remove(ledger);
     cr_expect_eq(walk(), 1);
 }
 
 Test(ledger_unused, what_was_undone_is_nothing) {
-    cs_ledger *ledger = open_good();
+    cs_ledger *ledger = ledger_open_good();
     cr_assert_eq(cs_ledger_begin(ledger, NULL), CS_OK);
     append_good(ledger);
     cs_ledger_close_or_remove(ledger);
-    cr_expect_eq(folder_count(folder), 0);
-    ledger = open_good();
+    cr_expect_eq(folder_count(ledger_folder), 0);
+    ledger = ledger_open_good();
     cr_assert_eq(cs_ledger_begin(ledger, NULL), CS_OK);
     append_good(ledger);
     cr_assert_eq(cs_ledger_commit(ledger, NULL), CS_OK);
@@ -92,31 +59,31 @@ Test(ledger_unused, what_was_undone_is_nothing) {
 }
 
 Test(ledger_unused, what_was_there_before_stays) {
-    cs_ledger_close(open_good());
-    cs_ledger_close_or_remove(open_good());
+    cs_ledger_close(ledger_open_good());
+    cs_ledger_close_or_remove(ledger_open_good());
     cr_expect_eq(walk(), 0);
-    cr_assert_eq(unlink(path), 0);
-    file_write(path, "", 0);
-    cs_ledger_close_or_remove(open_good());
+    cr_assert_eq(unlink(ledger_path), 0);
+    file_write(ledger_path, "", 0);
+    cs_ledger_close_or_remove(ledger_open_good());
     cr_expect_eq(walk(), 0);
 }
 
 Test(ledger_unused, another_file_in_its_place_stays) {
-    cs_ledger *ledger = open_good();
+    cs_ledger *ledger = ledger_open_good();
     char aside[256];
-    (void)snprintf(aside, sizeof aside, "%s/aside", folder);
-    cr_assert_eq(rename(path, aside), 0);
-    file_write(path, "", 0);
+    (void)snprintf(aside, sizeof aside, "%s/aside", ledger_folder);
+    cr_assert_eq(rename(ledger_path, aside), 0);
+    file_write(ledger_path, "", 0);
     cs_ledger_close_or_remove(ledger);
-    cr_expect_eq(access(path, F_OK), 0);
+    cr_expect_eq(access(ledger_path, F_OK), 0);
     cr_expect_eq(access(aside, F_OK), 0);
 }
 
 Test(ledger_unused, a_relative_path) {
-    cr_assert_eq(chdir(folder), 0);
-    (void)snprintf(path, sizeof path, "ledger?x=1#%%41.db");
-    cs_ledger_close_or_remove(open_good());
-    cr_expect_eq(folder_count(folder), 0);
+    cr_assert_eq(chdir(ledger_folder), 0);
+    (void)snprintf(ledger_path, sizeof ledger_path, "ledger?x=1#%%41.db");
+    cs_ledger_close_or_remove(ledger_open_good());
+    cr_expect_eq(folder_count(ledger_folder), 0);
     cr_assert_eq(chdir("/"), 0);
 }
 
@@ -130,7 +97,7 @@ static cs_result open_with_room(rlim_t bytes) {
     cr_assert_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
     cs_ledger *ledger = NULL;
     cs_error err = CS_ERROR_INIT;
-    cs_result result = cs_ledger_open(path, 1000, &ledger, &err);
+    cs_result result = cs_ledger_open(ledger_path, 1000, &ledger, &err);
     cr_assert_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
     if (result == CS_OK)
         cs_ledger_close_or_remove(ledger);
@@ -144,13 +111,13 @@ Test(ledger_unused, no_room_to_make_it) {
     int failed = 0;
     for (rlim_t bytes = 0; bytes <= 80000; bytes += 4000) {
         if (open_with_room(bytes) != CS_OK) failed++;
-        cr_expect_eq(folder_count(folder), 0, "%lu", (unsigned long)bytes);
+        cr_expect_eq(folder_count(ledger_folder), 0, "%lu", (unsigned long)bytes);
     }
     cr_expect_gt(failed, 3);
     cr_expect_eq(open_with_room(RLIM_INFINITY), CS_OK);
-    file_write(path, "", 0);
+    file_write(ledger_path, "", 0);
     cr_expect_eq(open_with_room(4000), CS_UNCHECKED);
-    cr_expect_eq(access(path, F_OK), 0, "the twin: it was there before");
+    cr_expect_eq(access(ledger_path, F_OK), 0, "the twin: it was there before");
 }
 
 /* ---- several processes ------------------------------------------------------------------------------- */
@@ -161,7 +128,7 @@ static pid_t start(int ready, int go, bool appends) {
     if (child != 0) return child;
     uint8_t byte = 0;
     cs_ledger *ledger = NULL;
-    if (cs_ledger_open(path, 20000, &ledger, NULL) != CS_OK) _exit(1);
+    if (cs_ledger_open(ledger_path, 20000, &ledger, NULL) != CS_OK) _exit(1);
     if (write(ready, &byte, 1) != 1 || read(go, &byte, 1) != 1) _exit(2);
     int64_t id = 0;
     cs_ledger_row row = rows_run();
@@ -182,20 +149,20 @@ Test(ledger_unused, another_process_has_it_open) {
     uint8_t byte = 0;
     cr_assert_eq(pipe(ready), 0);
     cr_assert_eq(pipe(go), 0);
-    cs_ledger_close(open_good());
-    cr_assert_eq(unlink(path), 0);
+    cs_ledger_close(ledger_open_good());
+    cr_assert_eq(unlink(ledger_path), 0);
     for (int appends = 0; appends < 2; appends++) {
         /* This process makes it, and the other one, which did not, comes to it. */
         pid_t maker = start(ready[1], go[0], false);
         cr_assert_eq(read(ready[0], &byte, 1), 1);
-        cs_ledger *ledger = open_good();
+        cs_ledger *ledger = ledger_open_good();
         cr_assert_eq(write(go[1], &byte, 1), 1);
         expect_end(maker);
         cr_expect_eq(walk(), 0);
         if (appends) append_good(ledger);
         cs_ledger_close_or_remove(ledger);
         cr_expect_eq(walk(), appends);
-        cr_assert_eq(unlink(path), 0);
+        cr_assert_eq(unlink(ledger_path), 0);
     }
 }
 
@@ -207,7 +174,7 @@ Test(ledger_unused, another_process_has_stored_something) {
     cr_assert_eq(pipe(go), 0);
     pid_t maker = start(ready[1], go[0], false);
     cr_assert_eq(read(ready[0], &byte, 1), 1);
-    cs_ledger *ledger = open_good();
+    cs_ledger *ledger = ledger_open_good();
     append_good(ledger);
     cs_ledger_close(ledger);
     cr_assert_eq(write(go[1], &byte, 1), 1);
@@ -222,7 +189,7 @@ Test(ledger_unused, another_process_has_stored_something) {
 static void come_and_go(unsigned number, int acknowledgements) {
     for (unsigned round = 0; round < ROUNDS; round++) {
         cs_ledger *ledger = NULL;
-        if (cs_ledger_open(path, 60000, &ledger, NULL) != CS_OK) _exit(1);
+        if (cs_ledger_open(ledger_path, 60000, &ledger, NULL) != CS_OK) _exit(1);
         int64_t id = 0;
         cs_ledger_row row = rows_run();
         bool appends = (round + number) % 3 == 0 && round > ROUNDS / 2;
@@ -265,18 +232,18 @@ Test(ledger_unused, somebody_holds_the_folder) {
     for (size_t i = 0; i < 2; i++) {
         pid_t child = fork();
         if (child == 0) {
-            int fd = open(folder, O_RDONLY | O_DIRECTORY);
+            int fd = open(ledger_folder, O_RDONLY | O_DIRECTORY);
             if (fd < 0 || flock(fd, how[i]) != 0 || write(ready[1], &byte, 1) != 1 || read(go[0], &byte, 1) != 1)
                 _exit(1);
             _exit(0);
         }
         cr_assert_eq(read(ready[0], &byte, 1), 1);
-        cs_ledger_close_or_remove(open_good());
+        cs_ledger_close_or_remove(ledger_open_good());
         cr_expect_eq(walk(), 0, "%zu", i);
         cr_assert_eq(write(go[1], &byte, 1), 1);
         expect_end(child);
-        cr_assert_eq(unlink(path), 0);
+        cr_assert_eq(unlink(ledger_path), 0);
     }
-    cs_ledger_close_or_remove(open_good());
-    cr_expect_eq(folder_count(folder), 0);
+    cs_ledger_close_or_remove(ledger_open_good());
+    cr_expect_eq(folder_count(ledger_folder), 0);
 }

@@ -8,7 +8,7 @@
 #include "harness/run.h"
 #include "tests/support/canon.h"
 #include "tests/support/folder.h"
-#include "tests/support/live.h"
+#include "tests/support/live_client.h"
 #include "verify/verify.h"
 
 /* Key, ledger and daemon of one test. */
@@ -30,12 +30,8 @@ typedef struct scene {
 static void scene_init(scene *c) {
     *c = (scene){.key = NULL};
     cs_error err = CS_ERROR_INIT;
-    char path[256];
     folder_make(c->folder);
-    (void)snprintf(path, sizeof path, "%s/k", c->folder);
-    MUST(cs_key_generate(path, &c->public_key, &err), err);
-    (void)snprintf(path, sizeof path, "%s/k.key", c->folder);
-    MUST(cs_key_load(path, &c->key, &err), err);
+    c->key = live_key(c->folder, &c->public_key);
     (void)snprintf(c->ledger_path, sizeof c->ledger_path, "%s/ledger.db", c->folder);
     MUST(cs_ledger_open(c->ledger_path, 200, &c->ledger, &err), err);
     sample_init(&c->s);
@@ -43,11 +39,7 @@ static void scene_init(scene *c) {
 
 /* Run the sample's request against the script. */
 static void scene_run_request(scene *c, cs_run_request *request) {
-    cs_error err = CS_ERROR_INIT;
-    c->daemon = peer_start(c->script.steps, c->script.count, NULL);
-    cr_assert_not_null(c->daemon);
-    cs_client_config config = {.base_url = peer_url(c->daemon), .timeout_ms = 20000};
-    MUST(cs_client_new(&config, &c->client, &err), err);
+    c->client = live_client(&c->script, &c->daemon);
     cs_run_options options = {.client = c->client,
                               .key = c->key,
                               .ledger = c->ledger,

@@ -8,7 +8,7 @@
 #include "tests/support/canon.h"
 #include "tests/support/expect.h"
 #include "tests/support/folder.h"
-#include "tests/support/live.h"
+#include "tests/support/live_client.h"
 #include "tests/support/rows.h"
 #include "verify/source.h"
 
@@ -34,12 +34,8 @@ static void begin(scene *c) {
     memset(c, 0, sizeof *c);
     cs_error err = CS_ERROR_INIT;
     cs_public_key public_key;
-    char path[256];
     folder_make(c->folder);
-    (void)snprintf(path, sizeof path, "%s/k", c->folder);
-    EXPECT_OK(cs_key_generate(path, &public_key, &err), err);
-    (void)snprintf(path, sizeof path, "%s/k.key", c->folder);
-    EXPECT_OK(cs_key_load(path, &c->key, &err), err);
+    c->key = live_key(c->folder, &public_key);
     (void)snprintf(c->ledger_path, sizeof c->ledger_path, "%s/ledger.db", c->folder);
     EXPECT_OK(cs_ledger_open(c->ledger_path, 5000, &c->ledger, &err), err);
     sample_init(&c->good);
@@ -48,11 +44,7 @@ static void begin(scene *c) {
 }
 
 static void start(scene *c) {
-    cs_error err = CS_ERROR_INIT;
-    c->daemon = peer_start(c->script.steps, c->script.count, NULL);
-    cr_assert_not_null(c->daemon);
-    cs_client_config config = {.base_url = peer_url(c->daemon), .timeout_ms = 20000};
-    EXPECT_OK(cs_client_new(&config, &c->client, &err), err);
+    c->client = live_client(&c->script, &c->daemon);
     c->options = (cs_tiers_options){.run = {.client = c->client,
                                             .key = c->key,
                                             .ledger = c->ledger,

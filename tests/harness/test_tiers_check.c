@@ -6,7 +6,7 @@
 #include "harness/tiers.h"
 #include "tests/harness/tiers_case.h"
 #include "tests/support/expect.h"
-#include "tests/support/live.h"
+#include "tests/support/live_client.h"
 
 typedef struct scene {
     live script;
@@ -16,11 +16,7 @@ typedef struct scene {
 } scene;
 
 static cs_result check(scene *s, cs_tier_depth depth) {
-    s->daemon = peer_start(s->script.steps, s->script.count, NULL);
-    cr_assert_not_null(s->daemon);
-    cs_client_config config = {.base_url = peer_url(s->daemon), .timeout_ms = 20000};
-    cs_error err = CS_ERROR_INIT;
-    EXPECT_OK(cs_client_new(&config, &s->client, &err), err);
+    s->client = live_client(&s->script, &s->daemon);
     cs_tiers_options options = {.run = {.client = s->client, .skew_ms = CS_DEFAULT_SKEW_MS}, .depth = depth};
     return cs_tiers_check(&options, &s->report);
 }

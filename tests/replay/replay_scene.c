@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 
 #include "tests/support/canon.h"
+#include "tests/support/live_client.h"
 
 void replay_scene_set_item(replay_scene *c) {
     c->item = (cs_replay_item){.entry = 5, .request = c->stored.request, .response = c->stored.response};
@@ -18,12 +19,8 @@ void replay_scene_begin(replay_scene *c) {
 }
 
 void replay_scene_run(replay_scene *c, const cs_replay_options *options) {
-    for (size_t i = 0; i < c->count; i++) {
-        c->peers[i] = peer_start(c->scripts[i].steps, c->scripts[i].count, NULL);
-        cr_assert_not_null(c->peers[i]);
-        cs_client_config config = {.base_url = peer_url(c->peers[i]), .timeout_ms = 20000};
-        cr_assert_eq(cs_client_new(&config, &c->clients[i], &c->err), CS_OK, "%s", c->err.message);
-    }
+    for (size_t i = 0; i < c->count; i++)
+        c->clients[i] = live_client(&c->scripts[i], &c->peers[i]);
     cs_replay_options whole = *options;
     whole.clients = c->clients;
     whole.client_count = c->count;

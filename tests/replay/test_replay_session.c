@@ -5,6 +5,7 @@
 
 #include "replay/replay.h"
 #include "tests/support/canon.h"
+#include "tests/support/live_client.h"
 #include "tests/support/live_session.h"
 
 /* A stored session of two calls, and a daemon. */
@@ -70,10 +71,7 @@ static void on_progress(void *user, size_t done, size_t total) {
 }
 
 static void replay(scene *c) {
-    c->daemon = peer_start(c->script.steps, c->script.count, NULL);
-    cr_assert_not_null(c->daemon);
-    cs_client_config config = {.base_url = peer_url(c->daemon), .timeout_ms = 20000};
-    cr_assert_eq(cs_client_new(&config, &c->client, &c->err), CS_OK, "%s", c->err.message);
+    c->client = live_client(&c->script, &c->daemon);
     cs_replay_options options = {.clients = &c->client,
                                  .client_count = 1,
                                  .runs = 2,

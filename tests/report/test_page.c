@@ -251,6 +251,22 @@ Test(report_page, faults_are_named_up_to_a_thousand) {
 
 /* ---- what it says ------------------------------------------------------------------------------------------ */
 
+/* A good page without an entry has this and not that. */
+static void expect_without_entries(bool verified, const char *has, const char *has_not) {
+    page_case c;
+    page_case_begin(&c, verified);
+    page_case_expect_good(&c);
+    EXPECT_HAS(c.html, has);
+    EXPECT_HAS_NOT(c.html, has_not);
+    page_case_end(&c);
+}
+
+static void begin_with_run(page_case *c, sample *s) {
+    sample_init(s);
+    page_case_begin(c, true);
+    page_case_add(c, s->request, s->response);
+}
+
 Test(report_page, it_says_whether_anything_was_verified) {
     page_case c;
     page_case_begin(&c, true);
@@ -258,19 +274,13 @@ Test(report_page, it_says_whether_anything_was_verified) {
     EXPECT_HAS(c.html, "<strong>Verified</strong>");
     EXPECT_HAS_NOT(c.html, "Nothing was verified");
     page_case_end(&c);
-    page_case_begin(&c, false);
-    page_case_expect_good(&c);
-    EXPECT_HAS(c.html, "<strong>Nothing was verified</strong>");
-    EXPECT_HAS_NOT(c.html, "<strong>Verified</strong>");
-    page_case_end(&c);
+    expect_without_entries(false, "<strong>Nothing was verified</strong>", "<strong>Verified</strong>");
 }
 
 Test(report_page, unsigned_findings_stand_apart) {
     page_case c;
     sample s;
-    sample_init(&s);
-    page_case_begin(&c, true);
-    page_case_add(&c, s.request, s.response);
+    begin_with_run(&c, &s);
     page_case_add_finding(&c, "tier-contradicted", s.request, s.response);
     page_case_expect_good(&c);
     cr_expect_eq(cs_page_told(c.page)->contradictions, 1);
@@ -285,19 +295,13 @@ Test(report_page, unsigned_findings_stand_apart) {
     EXPECT_HAS(c.html, "what the answer claims; nobody signed it");
     sample_free(&s);
     page_case_end(&c);
-    page_case_begin(&c, true);
-    page_case_expect_good(&c);
-    EXPECT_HAS(c.html, "There is none.");
-    EXPECT_HAS_NOT(c.html, "claimed tier was refuted");
-    page_case_end(&c);
+    expect_without_entries(true, "There is none.", "claimed tier was refuted");
 }
 
 Test(report_page, an_input_that_failed_is_warned_of_before_its_entries) {
     page_case c;
     sample s;
-    sample_init(&s);
-    page_case_begin(&c, true);
-    page_case_add(&c, s.request, s.response);
+    begin_with_run(&c, &s);
     cs_error err = CS_ERROR_INIT;
     cs_result result = cs_fail(&err, CS_CODE_CHAIN_SEQUENCE, "a call is missing");
     cs_verify_summary summary = {.kind = CS_SOURCE_LEDGER};

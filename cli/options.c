@@ -144,6 +144,19 @@ static const cs_option *find_option(const cs_usage *usage, int value) {
     return NULL;
 }
 
+/* getopt takes the beginning of a name for the name. What is an option of another command could then be the beginning
+ * of one of this. */
+static cs_result check_whole(const char *name, char **argv, cs_error *err) {
+    const char *given = argv[optind - 1];
+    if (optarg != NULL && optarg == given) given = argv[optind - 2];
+    given += strlen("--");
+    size_t len = strcspn(given, "=");
+    if (len == strlen(name)) return CS_OK;
+    return cs_fail(err, CS_CODE_USAGE,
+                   "there is no option --%.*s; options are not shortened, and the one that begins so is --%s", (int)len,
+                   given, name);
+}
+
 static cs_result take_option(const cs_usage *usage, int value, char **argv, bool *seen, cs_error *err) {
     const cs_option *option = find_option(usage, value == ':' || value == '?' ? optopt : value);
     if (value == ':' && option != NULL)
@@ -204,8 +217,11 @@ cs_parse cs_options_parse(const cs_usage *usage, int argc, char **argv, cs_outpu
     optind = 0; /* GNU getopt: begin anew */
     opterr = 0;
     while (*result == CS_OK) {
-        int value = getopt_long(argc, argv, tables.letters, tables.names, NULL);
+        int index = -1;
+        int value = getopt_long(argc, argv, tables.letters, tables.names, &index);
         if (value == -1) break;
+        if (index >= 0) *result = check_whole(tables.names[index].name, argv, &out->err);
+        if (*result != CS_OK) break;
         if (value == VALUE_HELP || value == 'h')
             help = true;
         else if (value == VALUE_VERSION)

@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 
-static const char *const commands[] = {"keygen", "run", "session", "verify", "digest", "replay", "show", "codes"};
+static const char *const commands[] = {"keygen", "run",    "session", "verify", "digest",    "replay",
+                                       "export", "import", "tiers",   "policy", "gate",      "show",
+                                       "report", "log",    "diff",    "codes",  "completion"};
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
 Test(usage, help_of_every_command) {
@@ -123,6 +125,12 @@ static const wrong_line wrong[] = {
     {{"run", "-d", "u", "-l", "l", "--timeout", "", "a.json"}, "''"},
     {{"run", "-d", "u", "-l", "l", "--timeout", "18446744073709551628", "a.json"}, "from 1 to 86400"},
     {{"verify", "-p", "k.pub", "--expect-count", "9223372036854775808", "x"}, "from 1 to "},
+    {{"run", "-d", "u", "-l", "l", "--require", "a.json"}, "no option --require; options are not shortened"},
+    {{"run", "-d", "u", "-l", "l", "--time", "12", "a.json"}, "no option --time; options are not shortened"},
+    {{"run", "-d", "u", "-l", "l", "--time=12", "a.json"}, "the one that begins so is --timeout"},
+    {{"run", "--daemo", "-l", "l", "a.json"}, "no option --daemo;"}, /* a value that looks like an option */
+    {{"keygen", "--js", "-o", "a"}, "the one that begins so is --json"},
+    {{"keygen", "--hel"}, "the one that begins so is --help"},
     {{"codes", "x"}, "argument"},
 };
 

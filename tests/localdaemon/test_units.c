@@ -100,6 +100,8 @@ Test(localdaemon_options, a_claim_needs_the_word_that_it_lies) {
 }
 
 Test(localdaemon_options, wrong_ones) {
+    expect_usage(WORDS("--provide", "process", "--check"));
+    expect_usage(WORDS("--provide=process", "--check"));
     expect_usage(WORDS("--clients", "c.json"));
     expect_usage(WORDS("--provider", "none", "--clients", "c.json"));
     expect_usage(WORDS("--provider", "process"));

@@ -34,7 +34,7 @@ UNSANITIZED='localdaemon_kernel/statements_walls_and_sessions localdaemon_runs/k
 FOR_BUILD='gcc libc6-dev make pkg-config protobuf-c-compiler libprotobuf-c-dev libsodium-dev libssl-dev
     libjansson-dev libsqlite3-dev libcurl4-openssl-dev libmicrohttpd-dev libseccomp-dev libgit2-dev libexpat1-dev clang lld wasi-libc'
 FOR_DAEMON='bubblewrap runsc qemu-system-x86 squashfs-tools cpio lz4'
-FOR_TEST='libcriterion-dev openssl sqlite3 procps git python3-jsonschema python3-yaml chromium'
+FOR_TEST='libcriterion-dev openssl sqlite3 procps git ca-certificates python3-jsonschema python3-yaml chromium'
 # The last three: zsh runs its completion script, mandoc looks for mistakes in the man pages, dpkg-dev tells what the Debian
 # packages depend on.
 FOR_CI='clang-tidy cppcheck valgrind libc6-dbg python3-venv zsh mandoc dpkg-dev'

@@ -73,6 +73,7 @@ depends=$(dependencies "$stage/usr/bin/countersign" "$stage/usr/bin/countersign-
 [ -n "$depends" ] || { echo "deb: dpkg-shlibdeps found no dependency, which can't be" >&2; exit 1; }
 finish "$stage" countersign << EOF
 Depends: $depends
+Recommends: ca-certificates
 Suggests: bubblewrap, nodejs (>= 18), qemu-system-x86
 Section: devel
 Priority: optional

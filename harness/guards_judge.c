@@ -7,7 +7,8 @@
 #include "harness/guards_internal.h"
 
 #define UNKNOWN CS_PROBE_UNKNOWN
-#define PERCENT_CPU 120 /* of what is promised: measuring is not exact */
+#define PERCENT_CPU 120       /* of what is promised: measuring is not exact */
+#define MOST_MILLI 1000000000 /* of processors: from here on they are not counted */
 #define LONGEST_GAP_MS (CS_LEFT_MS - 5000)
 
 /* ---- what is there to begin with ----------------------------------------------------------------------- */
@@ -40,7 +41,7 @@ void cs_guard_promises_take(const cs_describe_response *self, cs_guard_promises 
     out->memory_mb = resources->memory_mb;
     out->disk_mb = resources->disk_mb;
     /* Also false for what is no number. What is stated is stated, however little. */
-    if (resources->cpus > 0) out->cpu_milli = resources->cpus < 1e6 ? (int64_t)(resources->cpus * 1000) : INT32_MAX;
+    if (resources->cpus > 0) out->cpu_milli = resources->cpus < 1e6 ? (int64_t)(resources->cpus * 1000) : MOST_MILLI;
     if (resources->cpus > 0 && out->cpu_milli == 0) out->cpu_milli = 1;
 }
 
@@ -410,6 +411,7 @@ bool cs_guard_is_implied(cs_guard_id guard, cs_tier claim) {
 }
 
 static amount stated(const cs_guard_promises *promises, cs_guard_id guard) {
+    bool counted = promises->cpu_milli < MOST_MILLI;
     switch (guard) {
     case CS_GUARD_PROCESSES:
         return (amount){.seen = promises->processes, .unit = "processes (Describe)"};
@@ -418,7 +420,9 @@ static amount stated(const cs_guard_promises *promises, cs_guard_id guard) {
     case CS_GUARD_DISK:
         return (amount){.seen = promises->disk_mb, .unit = "MiB (Describe)"};
     case CS_GUARD_CPUS:
-        return (amount){.seen = promises->cpu_milli, .unit = "processors (Describe)", .milli = true};
+        return (amount){.seen = promises->cpu_milli,
+                        .unit = counted ? "processors (Describe)" : "processors or more (Describe)",
+                        .milli = true};
     case CS_GUARD_TIME:
         return (amount){.seen = CS_GUARD_TIME_MS, .unit = "ms (the request)"};
     default:

@@ -324,12 +324,21 @@ Test(guards_rules, describe_states_resources) {
     static const struct {
         double cpus;
         int64_t milli;
-    } odd[] = {{-1, 0}, {0, 0}, {1e-9, 1}, {1e300, INT32_MAX}, {__builtin_nan(""), 0}, {__builtin_inf(), INT32_MAX}};
+    } odd[] = {{-1, 0}, {0, 0}, {1e-9, 1}, {1e300, 1000000000}, {__builtin_nan(""), 0}, {__builtin_inf(), 1000000000}};
     for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
         resources.cpus = odd[i].cpus;
         cs_guard_promises_take(&self, &promises);
         cr_expect_eq(promises.cpu_milli, odd[i].milli, "%zu", i);
     }
+}
+
+Test(guards_rules, processors_that_are_too_many_to_count) {
+    cs_guard_facts facts;
+    guards_honest(&facts);
+    facts.promises.cpu_milli = 999999999;
+    cr_expect_str_eq(judge(&facts, 0, CS_GUARD_CPUS)->configured, "999999.999 processors (Describe)");
+    facts.promises.cpu_milli = 1000000000;
+    cr_expect_str_eq(judge(&facts, 0, CS_GUARD_CPUS)->configured, "1000000.000 processors or more (Describe)");
 }
 
 Test(guards_rules, more_is_tried_than_is_promised) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "gate/judge_internal.h"
+#include "harness/stated.h"
 #include "records/text.h"
 
 #define MAX_CONTRADICTIONS 65536u
@@ -118,47 +119,7 @@ cs_result cs_gate_name_address(cs_gate_evidence *evidence, cs_view url, uint32_t
 
 /* ---- findings of a ledger -------------------------------------------------------------------------------------- */
 
-typedef struct stated {
-    cs_view provider;
-    cs_view policy;
-    cs_view environments[CS_GATE_ENVIRONMENTS]; /* the record's, and those of the description */
-    bool any;
-} stated;
-
-static const ProtobufCMessage *decode(const ProtobufCMessageDescriptor *what, cs_view bytes, cs_arena *arena) {
-    const ProtobufCMessage *message = NULL;
-    cs_error ignored;
-    return bytes.ptr != NULL && cs_message_view(what, bytes, arena, &message, &ignored) == CS_OK ? message : NULL;
-}
-
-static cs_view identity_of(const Plimsoll__V1__PayloadEnvironment *environment) {
-    return environment != NULL ? cs_bytes_view(&environment->identity) : (cs_view){.len = 0};
-}
-
-/* Provider and policy as the response or else the daemon's own description states them; nothing when neither can be
- * read. A script's environment need not be a project's, so that all that it describes are taken. */
-static stated stated_by(const cs_ledger_row *row, cs_arena *arena) {
-    stated out = {.any = false};
-    const cs_describe_response *self =
-        (const cs_describe_response *)decode(&plimsoll__v1__describe_response__descriptor, row->describe_before, arena);
-    if (self != NULL) {
-        out = (stated){.provider = cs_bytes_view(&self->sandbox),
-                       .policy = cs_bytes_view(&self->policy),
-                       .environments = {[1] = identity_of(self->javascript_environment),
-                                        [2] = identity_of(self->project_environment),
-                                        [3] = identity_of(self->module_environment),
-                                        [4] = identity_of(self->session_environment)},
-                       .any = true};
-    }
-    const cs_run_response *response =
-        (const cs_run_response *)decode(&plimsoll__v1__run_response__descriptor, row->response, arena);
-    if (response == NULL || response->record == NULL) return out;
-    out.provider = cs_bytes_view(&response->record->provider);
-    out.policy = cs_bytes_view(&response->record->policy);
-    out.environments[0] = cs_bytes_view(&response->record->environment);
-    out.any = true;
-    return out;
-}
+_Static_assert(CS_GATE_ENVIRONMENTS == CS_STATED_ENVIRONMENTS, "each environment that is stated has its place");
 
 static bool is_known(const cs_gate_evidence *evidence, const cs_gate_contradiction *c) {
     for (size_t i = 0; i < evidence->contradiction_count; i++) {
@@ -186,9 +147,10 @@ cs_result cs_gate_tally_finding(cs_gate_evidence *evidence, uint32_t source, con
     if (entry->row == NULL || !cs_view_is(entry->row->code, cs_code_name(CS_CODE_TIER_CONTRADICTED))) return CS_OK;
     cs_arena *arena = cs_arena_new();
     if (arena == NULL) return cs_fail(err, CS_CODE_NO_MEMORY, "no memory for a finding");
-    stated it = stated_by(entry->row, arena);
+    cs_stated it;
+    cs_result result = cs_stated_read(entry->row, arena, &it, err);
     cs_gate_contradiction c = {.source = source, .entry = entry->number, .stated = it.any};
-    cs_result result = cs_gate_name_address(evidence, entry->row->daemon, &c.daemon, err);
+    if (result == CS_OK) result = cs_gate_name_address(evidence, entry->row->daemon, &c.daemon, err);
     if (result == CS_OK) result = cs_gate_name(evidence, it.provider, &c.provider, err);
     if (result == CS_OK) result = cs_gate_name(evidence, it.policy, &c.policy, err);
     for (size_t i = 0; result == CS_OK && i < CS_GATE_ENVIRONMENTS; i++)

@@ -53,7 +53,7 @@ cs_result cs_keep_check(const cs_run_options *options, cs_error *err) {
 cs_result cs_keep_describe(const cs_run_options *options, cs_run_report *report, uint32_t *protocol) {
     if (cs_client_describe(options->client, &report->before) != CS_OK) {
         report->err = report->before.err;
-        cs_error_also(&report->err, " (Describe: %s; nothing ran)", cs_code_name(report->before.err.code));
+        cs_error_also(&report->err, " (Describe: %s; no run was sent)", cs_code_name(report->before.err.code));
         return cs_error_recode(&report->err, CS_CODE_DESCRIBE_FAILED);
     }
     uint32_t served = ((const cs_describe_response *)report->before.message)->protocol;
@@ -158,7 +158,7 @@ cs_result cs_keep_ask(const cs_run_options *options, cs_describe_response **out,
         result = cs_message_copy(outcome.message, &copy, err);
     } else {
         *err = outcome.err;
-        cs_error_also(err, " (Describe: %s; nothing ran)", cs_code_name(outcome.err.code));
+        cs_error_also(err, " (Describe: %s; no run was sent)", cs_code_name(outcome.err.code));
         result = cs_error_recode(err, CS_CODE_DESCRIBE_FAILED);
     }
     cs_outcome_free(&outcome);

@@ -50,35 +50,39 @@ typedef struct member {
     const char *name;
     member_kind kind;
     size_t offset; /* in cs_probe_facts */
+    int64_t least; /* of a number: what no kernel says is not what a probe prints */
+    int64_t most;
 } member;
 
 #define TEXT(name)                                                                                                     \
-    { #name, MEMBER_TEXT, offsetof(cs_probe_facts, name) }
-#define NUMBER(name)                                                                                                   \
-    { #name, MEMBER_NUMBER, offsetof(cs_probe_facts, name) }
+    { #name, MEMBER_TEXT, offsetof(cs_probe_facts, name), 0, 0 }
+#define NUMBER(name, least, most)                                                                                      \
+    { #name, MEMBER_NUMBER, offsetof(cs_probe_facts, name), least, most }
+#define MOST_ERRNO 4095 /* MAX_ERRNO of Linux */
+#define ERRNO(name) NUMBER(name, 0, MOST_ERRNO)
 
 /* Besides "probe" and "form". Each must be there; null says that it could not be found out. */
 static const member members[] = {
     TEXT(release),
     TEXT(version),
     TEXT(boot_id),
-    NUMBER(clock_us),
-    NUMBER(pid_ns),
-    NUMBER(ipc_ns),
-    NUMBER(seccomp),
-    NUMBER(no_new_privs),
-    NUMBER(capable),
-    {"kernel_log_gvisor", MEMBER_SIGN, offsetof(cs_probe_facts, kernel_log_gvisor)},
-    NUMBER(loopback),
+    NUMBER(clock_us, INT64_MIN, INT64_MAX),
+    NUMBER(pid_ns, 1, UINT32_MAX),
+    NUMBER(ipc_ns, 1, UINT32_MAX),
+    NUMBER(seccomp, 0, 2),
+    NUMBER(no_new_privs, 0, 1),
+    NUMBER(capable, 0, 1),
+    {"kernel_log_gvisor", MEMBER_SIGN, offsetof(cs_probe_facts, kernel_log_gvisor), 0, 0},
+    ERRNO(loopback),
     TEXT(canary),
-    NUMBER(no_call),
-    NUMBER(mseal),
-    NUMBER(file_getattr),
-    NUMBER(vmsplice),
-    NUMBER(remap_file_pages),
-    NUMBER(landlock_abi),
+    ERRNO(no_call),
+    ERRNO(mseal),
+    ERRNO(file_getattr),
+    ERRNO(vmsplice),
+    ERRNO(remap_file_pages),
+    NUMBER(landlock_abi, -MOST_ERRNO, INT16_MAX),
     TEXT(hypervisor),
-    {"processes", MEMBER_SAMPLES, offsetof(cs_probe_facts, processes)},
+    {"processes", MEMBER_SAMPLES, offsetof(cs_probe_facts, processes), 0, 0},
 };
 #define MEMBER_COUNT (sizeof members / sizeof members[0])
 
@@ -108,13 +112,18 @@ static bool take_samples(const json_t *value, cs_probe_facts *out) {
     return true;
 }
 
+static bool take_number(const member *m, const json_t *value, int64_t *out) {
+    if (!cs_probe_take_number(value, out)) return false;
+    return *out == CS_PROBE_UNKNOWN || (*out >= m->least && *out <= m->most);
+}
+
 static bool take(const member *m, const json_t *value, cs_probe_facts *out) {
     char *at = (char *)out + m->offset;
     switch (m->kind) {
     case MEMBER_TEXT:
         return take_text(value, at);
     case MEMBER_NUMBER:
-        return cs_probe_take_number(value, (int64_t *)(void *)at);
+        return take_number(m, value, (int64_t *)(void *)at);
     case MEMBER_SIGN:
         return take_sign(value, (cs_probe_sign *)(void *)at);
     case MEMBER_SAMPLES:

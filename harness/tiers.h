@@ -42,17 +42,23 @@ typedef struct cs_said {
     cs_view floor;                  /* of the request */
 } cs_said;
 
-/* Other records of the ledger from the same daemon, with the same provider, policy and environment. */
+/* Other records of the ledger from the same daemon, with the same provider, policy and environment, and findings that
+ * refute a claim of it. */
 typedef struct cs_ledger_said {
     bool read;
     uint64_t same;            /* state the same tier */
     uint64_t other;           /* state another one */
     uint64_t other_entry;     /* the first of those */
     cs_tier other_tier;
+    uint64_t refuted;         /* findings that refute the same claim */
+    uint64_t refuted_entry;   /* the first of those */
+    uint64_t unread;          /* findings that refute a claim of it, and not to be read which */
+    uint64_t unread_entry;    /* the first of those */
 } cs_ledger_said;
 
 /* What one form of the probe gave. */
 typedef struct cs_inside {
+    bool ran;        /* a run of it was sent */
     bool read;       /* `facts` hold */
     bool wrong;      /* it answered, and not with the digest of its nonce */
     char why[200];   /* when not read */
@@ -129,7 +135,8 @@ typedef struct cs_tiers_report {
     size_t contradictions;
     bool ran[CS_PROBE_FORMS];
     cs_run_report runs[CS_PROBE_FORMS]; /* when ran */
-    int64_t finding;      /* ledger id of the contradiction, with the bytes of the run in question; 0: none */
+    int64_t finding;      /* ledger id of the contradiction, with the bytes of the run in question, or of the earlier
+                             finding when nothing else contradicts; 0: none */
     char side_file[512];  /* path when the ledger could not take it; empty otherwise */
     bool emulated;        /* the processor is one that software emulates, as far as the probe sees: reported beside the
                              tier, no contradiction */

@@ -70,6 +70,7 @@ static cs_result run_probe(const cs_tiers_options *options, cs_probe_form form, 
     if (result == CS_OK) result = cs_probe_request(&order, floor, &request, &report->err);
     if (result == CS_OK) {
         report->ran[form] = true;
+        report->seen.inside[form].ran = true;
         result = send_probe(options, request, run);
         report->err = run->err;
         cs_tiers_said(run, &report->seen.said[form]);
@@ -122,8 +123,19 @@ static cs_result contradicted(cs_tiers_report *report) {
     return CS_FAILED;
 }
 
+/* Does nothing contradict the claim but a finding that the ledger holds already? Another one of that would outlive it.
+ */
+static bool is_kept(const cs_tiers_report *report) {
+    return report->contradictions == 1 && report->seen.ledger.refuted > 0 &&
+           strcmp(first_contradiction(report)->rule->name, "ledger-statements") == 0;
+}
+
 /* Keep the contradiction with the bytes of the run in question, or else of the probe's latest. */
 static void keep_contradiction(const cs_tiers_options *options, cs_tiers_report *report) {
+    if (is_kept(report)) {
+        report->finding = (int64_t)report->seen.ledger.refuted_entry;
+        return;
+    }
     const cs_run_report *run = &report->runs[report->ran[CS_PROBE_PROGRAM] ? CS_PROBE_PROGRAM : CS_PROBE_SCRIPT];
     if (options->of != NULL) run = options->of;
     cs_run_report keeper = {.err = report->err};

@@ -27,15 +27,26 @@ cs_tier_verdict cs_rule_probe_nonce(const cs_tier_observations *seen, cs_tier cl
     return cs_rule_say(observed, CS_TIER_CONSISTENT, "the answers were made from this run's nonces");
 }
 
+cs_tier_verdict cs_rule_program_unread(const cs_tier_observations *seen, char *observed) {
+    const cs_inside *program = &seen->inside[CS_PROBE_PROGRAM];
+    return cs_rule_say(observed, CS_TIER_SILENT, "the probe's program %s%s%s",
+                       program->ran ? "gave no answer that can be read" : "was not run",
+                       program->why[0] != '\0' ? ": " : "", program->why);
+}
+
 static const cs_probe_facts *program_of(const cs_tier_observations *seen, char *observed) {
     if (seen->inside[CS_PROBE_PROGRAM].read) return &seen->inside[CS_PROBE_PROGRAM].facts;
-    cs_rule_say(observed, CS_TIER_SILENT, "the probe's program was not run: %s", seen->inside[CS_PROBE_PROGRAM].why);
+    (void)cs_rule_program_unread(seen, observed);
     return NULL;
 }
 
 /* Did the call that no kernel has answer as it must? Otherwise errors of the others say nothing. */
 static bool control_holds(const cs_probe_facts *facts, char *observed) {
     if (facts->no_call == ENOSYS) return true;
+    if (facts->no_call == CS_PROBE_UNKNOWN) {
+        cs_rule_say(observed, CS_TIER_SILENT, "the control was not tried: a call that no kernel has");
+        return false;
+    }
     cs_rule_say(observed, CS_TIER_SILENT,
                 "the control failed: a call that no kernel has answered with error %" PRId64 ", not ENOSYS",
                 facts->no_call);

@@ -1,6 +1,6 @@
 /* What a ledger's newest entries hold of the same daemon. */
+#include "harness/stated.h"
 #include "harness/tiers_rules.h"
-#include "records/arena.h"
 #include "verify/ledger_row.h"
 
 #define LOCK_WAIT_MS 10000
@@ -22,16 +22,67 @@ static void count(const cs_run_record *other, const cs_run_record *record, uint6
     out->other_tier = cs_tier_parse(cs_bytes_view(&other->isolation));
 }
 
-static cs_result read_row(const cs_ledger_row *row, const char *daemon, const cs_run_record *record, cs_arena *arena,
-                          cs_ledger_said *out, cs_error *err) {
-    bool run = cs_view_is(row->kind, CS_KIND_RUN) && row->response.ptr != NULL && cs_view_is(row->daemon, daemon);
-    if (!run) return CS_OK;
+static cs_result read_run(const cs_ledger_row *row, const cs_run_record *record, cs_arena *arena, cs_ledger_said *out,
+                          cs_error *err) {
     const ProtobufCMessage *message = NULL;
     cs_result result = cs_message_view(&plimsoll__v1__run_response__descriptor, row->response, arena, &message, err);
+    if (result == CS_OK) count(((const cs_run_response *)message)->record, record, (uint64_t)row->id, out);
+    return result;
+}
+
+/* ---- findings ------------------------------------------------------------------------------------------ */
+
+/* What is not stated may be the same. */
+static bool may_be(cs_view stated, const ProtobufCBinaryData *text) {
+    return stated.len == 0 || text->len == 0 || cs_view_equal(stated, cs_bytes_view(text));
+}
+
+static bool has_environment(const cs_stated *stated, const ProtobufCBinaryData *environment) {
+    bool any = false;
+    for (size_t i = 0; i < CS_STATED_ENVIRONMENTS; i++) {
+        if (stated->environments[i].len == 0) continue;
+        if (may_be(stated->environments[i], environment)) return true;
+        any = true;
+    }
+    return !any;
+}
+
+static bool is_same_claim(const cs_stated *stated, const cs_run_record *record) {
+    return cs_view_equal(stated->tier, cs_bytes_view(&record->isolation)) &&
+           may_be(stated->provider, &record->provider) && may_be(stated->policy, &record->policy) &&
+           has_environment(stated, &record->environment);
+}
+
+/* Of one that does not show its claim it is not known whether it is the same, and so neither that it is not. */
+static cs_result read_finding(const cs_ledger_row *row, const cs_run_record *record, cs_arena *arena,
+                              cs_ledger_said *out, cs_error *err) {
+    cs_stated stated;
+    cs_result result = cs_stated_read(row, arena, &stated, err);
     if (result != CS_OK) return result;
-    count(((const cs_run_response *)message)->record, record, (uint64_t)row->id, out);
-    cs_arena_reset(arena);
+    if (!stated.any || stated.tier.len == 0) {
+        if (out->unread++ == 0) out->unread_entry = (uint64_t)row->id;
+    } else if (is_same_claim(&stated, record)) {
+        if (out->refuted++ == 0) out->refuted_entry = (uint64_t)row->id;
+    }
     return CS_OK;
+}
+
+static bool is_refutation(const cs_ledger_row *row) {
+    return cs_view_is(row->kind, CS_KIND_FINDING) && cs_view_is(row->code, cs_code_name(CS_CODE_TIER_CONTRADICTED));
+}
+
+/* ---- the reading --------------------------------------------------------------------------------------- */
+
+static cs_result read_row(const cs_ledger_row *row, const char *daemon, const cs_run_record *record, cs_arena *arena,
+                          cs_ledger_said *out, cs_error *err) {
+    if (!cs_view_is(row->daemon, daemon)) return CS_OK;
+    cs_result result = CS_OK;
+    if (cs_view_is(row->kind, CS_KIND_RUN) && row->response.ptr != NULL)
+        result = read_run(row, record, arena, out, err);
+    else if (is_refutation(row))
+        result = read_finding(row, record, arena, out, err);
+    if (result == CS_OK) cs_arena_reset(arena);
+    return result;
 }
 
 /* What the reading works with. */

@@ -22,13 +22,6 @@ static cs_tier_verdict not_watched(char *observed) {
     return cs_rule_say(observed, CS_TIER_SILENT, "this machine was not watched");
 }
 
-static cs_tier_verdict program_not_read(const cs_tier_observations *seen, char *observed) {
-    const char *why = seen->inside[CS_PROBE_PROGRAM].why;
-    return cs_rule_say(observed, CS_TIER_SILENT, "the probe's program %s%s%s",
-                       seen->outside[CS_PROBE_PROGRAM].watched ? "gave no answer that can be read" : "was not run",
-                       why[0] != '\0' ? ": " : "", why);
-}
-
 /* The surest place of all runs. */
 static cs_host_place place_of(const cs_tier_observations *seen) {
     cs_host_place place = CS_HOST_ELSEWHERE;
@@ -106,7 +99,7 @@ cs_tier_verdict cs_rule_program_on_host(const cs_tier_observations *seen, cs_tie
     if (run->program_seen)
         return cs_rule_say(observed, CS_TIER_CONTRADICTED,
                            "process %" PRId64 " of this machine runs the probe's own executable", run->program_pid);
-    if (!seen->inside[CS_PROBE_PROGRAM].read) return program_not_read(seen, observed);
+    if (!seen->inside[CS_PROBE_PROGRAM].read) return cs_rule_program_unread(seen, observed);
     if (run->place == CS_HOST_HERE && seen->host.all)
         return cs_rule_say(observed, CS_TIER_CONSISTENT,
                            "the daemon is on this machine, and no process of it runs the probe's executable");
@@ -142,7 +135,7 @@ cs_tier_verdict cs_rule_process_count(const cs_tier_observations *seen, cs_tier 
     (void)claim;
     const cs_host_sighting *run = &seen->outside[CS_PROBE_PROGRAM];
     if (!any_watched(seen)) return not_watched(observed);
-    if (!seen->inside[CS_PROBE_PROGRAM].read) return program_not_read(seen, observed);
+    if (!seen->inside[CS_PROBE_PROGRAM].read) return cs_rule_program_unread(seen, observed);
     const cs_probe_facts *facts = &seen->inside[CS_PROBE_PROGRAM].facts;
     if (run->pulses < PULSES_NEEDED)
         return cs_rule_say(observed, CS_TIER_SILENT,

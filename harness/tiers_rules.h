@@ -48,11 +48,13 @@ RULE(host_loopback);
 
 /* Write an observation, cut to its bound. Returns the verdict, so that a rule can end with it. */
 cs_tier_verdict cs_rule_say(char *observed, cs_tier_verdict verdict, const char *fmt, ...) CS_PRINTF(3, 4);
+/* Silent: why nothing is known from the probe's program. */
+cs_tier_verdict cs_rule_program_unread(const cs_tier_observations *seen, char *observed);
 
 #define CS_TIERS_LEDGER_ENTRIES 1000 /* the newest are looked at: each run looks, and a ledger grows for ever */
 
 /* Fill in what those of the ledger's newest entries that stand before `end` (0: all) hold of the same daemon beside
- * `record`. CS_OK also when there is nothing. */
+ * `record`: other records, and findings that refute its claim. CS_OK also when there is nothing. */
 CS_MUST_CHECK cs_result cs_tiers_read_ledger(const char *path, const char *daemon, const cs_run_record *record,
                                              uint64_t end, cs_ledger_said *out, cs_error *err);
 

@@ -114,11 +114,23 @@ cs_tier_verdict cs_rule_floor_statements(const cs_tier_observations *seen, cs_ti
 cs_tier_verdict cs_rule_ledger_statements(const cs_tier_observations *seen, cs_tier claim, char *observed) {
     const cs_ledger_said *ledger = &seen->ledger;
     if (!ledger->read) return cs_rule_say(observed, CS_TIER_SILENT, "no ledger was given");
+    if (ledger->refuted > 0)
+        return cs_rule_say(observed, CS_TIER_CONTRADICTED,
+                           "entry %" PRIu64
+                           " of this ledger is a finding that refutes the same claim of this daemon, with "
+                           "this provider, policy and environment",
+                           ledger->refuted_entry);
     if (ledger->other > 0)
         return cs_rule_say(observed, CS_TIER_CONTRADICTED,
                            "%" PRIu64 " records of this daemon with this policy and environment state another tier; "
                            "entry %" PRIu64 " states '%s'",
                            ledger->other, ledger->other_entry, cs_tier_word(ledger->other_tier));
+    if (ledger->unread > 0)
+        return cs_rule_say(observed, CS_TIER_SILENT,
+                           "entry %" PRIu64
+                           " of this ledger is a finding that refutes a claim of this daemon, and it can't "
+                           "be read from it which",
+                           ledger->unread_entry);
     if (ledger->same == 0)
         return cs_rule_say(observed, CS_TIER_SILENT,
                            "the ledger has no other record of this daemon with this policy and environment");

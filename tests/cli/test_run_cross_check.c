@@ -347,5 +347,11 @@ Test(run_cross_check_live, a_lie_is_refuted_from_inside) {
     EXPECT_HAS(s.c.end.out, "first-namespaces       contradicted");
     EXPECT_HAS(s.c.end.out, "finding:     entry 2, unsigned");
     EXPECT_HAS(s.c.end.err, "[tier-contradicted]");
+    /* That ledger holds against the same claim from then on; one that has no such finding does not. */
+    EXPECT_EXIT(&s.c, cli_run(&s.c, ARGS("run", "-d", s.url, "-k", "k.key", "-l", "ledger.db", "request.json")), 1);
+    EXPECT_HAS(s.c.end.out, "ledger-statements      contradicted");
+    EXPECT_HAS(s.c.end.out, "entry 2 of this ledger is a finding that refutes the same claim");
+    EXPECT_HAS(s.c.end.err, "[tier-contradicted]");
+    EXPECT_EXIT(&s.c, cli_run(&s.c, ARGS("run", "-d", s.url, "-k", "k.key", "-l", "other.db", "request.json")), 0);
     finish(&s);
 }

@@ -107,10 +107,18 @@ Test(tiers_command, a_process_that_claims_container_is_refuted_from_inside_and_k
     cr_expect_eq(cli_number(&s.c, "finding"), 3);
     cr_expect_eq(cli_number(&s.c, "entry"), 3);
     EXPECT_VERDICT(&s, "ledger-statements", "silent"); /* there was nothing before */
-    documents_take(&s.d, &s.c, "statements", 0, "ok",
+    documents_take(&s.d, &s.c, "again", 1, "tier-contradicted",
                    ARGS("tiers", "-d", s.daemon.url, "-k", "k.key", "-l", "ledger.db", "--cross-check", "statements"));
     EXPECT_VERDICT(&s, "tier-statements", "consistent");
-    EXPECT_VERDICT(&s, "ledger-statements", "consistent");
+    EXPECT_VERDICT(&s, "ledger-statements", "contradicted"); /* it was refuted before, and claims the same again */
+    EXPECT_HAS(s.c.end.out, "entry 3 of this ledger is a finding that refutes the same claim");
+    cr_expect_eq(cli_number(&s.c, "finding"), 3); /* and is not kept twice */
+    const char *const *other =
+        ARGS("tiers", "-d", s.daemon.url, "-k", "k.key", "-l", "other.db", "--cross-check", "statements");
+    EXPECT_EXIT(&s.c, cli_json(&s.c, other), 0);
+    documents_take(&s.d, &s.c, "statements", 0, "ok", other);
+    EXPECT_VERDICT(&s, "tier-statements", "consistent");
+    EXPECT_VERDICT(&s, "ledger-statements", "consistent"); /* a ledger that holds no refutation */
     EXPECT_VERDICT(&s, "probe-nonce", "");
     cr_expect(json_is_false(cli_member(&s.c, "probes.1.ran")));
     EXPECT_EXIT(&s.c, cli_json(&s.c, ARGS("verify", "-p", "k.pub", "ledger.db")), 0);
@@ -270,7 +278,7 @@ Test(tiers_command, the_self_test_passes_fails_or_has_nothing_to_check) {
     documents_take(&d, &c, "wrong", 1, "tier-self-test", ARGS("tiers", "--self-test", "--localdaemon", daemon));
     cr_expect(json_is_true(cli_member(&c, "cases.0.tried")));
     cr_expect(json_is_false(cli_member(&c, "cases.0.good")));
-    EXPECT_HAS(cli_text(&c, "cases.0.why"), "nothing ran");
+    EXPECT_HAS(cli_text(&c, "cases.0.why"), "no run was sent");
     documents_take(&d, &c, "none", 6, "nothing-to-check", ARGS("tiers", "--self-test", "--localdaemon", "/bin/false"));
     cr_expect(json_is_false(cli_member(&c, "cases.0.tried")));
     EXPECT_TEXT(&c, "rules_not_shown.0", "tier-statements");

@@ -151,6 +151,44 @@ Test(tiers_beside, another_record_with_another_tier_contradicts_and_the_run_is_t
     finish(&c);
 }
 
+/* An entry that is in the ledger before the run: a finding about the sample `other`. */
+static void remember_finding(scene *c, const char *daemon, bool readable) {
+    cs_error err = CS_ERROR_INIT;
+    int64_t id = 0;
+    sample_seal(&c->other, SEAL_ALL);
+    cs_ledger_row row = rows_finding();
+    row.daemon = cs_view_of(daemon);
+    row.code = cs_view_of("tier-contradicted");
+    if (readable) row.response = cs_view_bytes(c->other.bytes, c->other.len);
+    EXPECT_OK(cs_ledger_append(c->ledger, &row, &id, &err), err);
+}
+
+/* Beside a record that states the same, with which alone the rule is consistent. */
+Test(tiers_beside, a_claim_that_was_refuted_before_is_refuted) {
+    static const cs_tier_verdict want[] = {CS_TIER_CONTRADICTED, CS_TIER_CONSISTENT, CS_TIER_CONSISTENT,
+                                           CS_TIER_SILENT};
+    for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
+        scene c;
+        begin(&c);
+        start(&c);
+        remember(&c, peer_url(c.daemon));
+        if (i == 1) canon_set(&c.other.record->isolation, "vm");
+        remember_finding(&c, i == 2 ? "http://127.0.0.1:1" : peer_url(c.daemon), i != 3);
+        cr_expect_eq(check(&c, CS_DEPTH_STATEMENTS), i == 0 ? CS_FAILED : CS_OK, "%zu: %s", i, c.report.err.message);
+        EXPECT_VERDICT(&c, "ledger-statements", want[i]);
+        const char *observed = c.report.judgements[tiers_rule("ledger-statements")].observed;
+        cr_expect_eq(strstr(observed, "entry 2 of this ledger is a finding that refutes the same claim") != NULL,
+                     i == 0, "%s", observed);
+        cr_expect_eq(strstr(observed, "entry 2 of this ledger is a finding that refutes a claim") != NULL, i == 3, "%s",
+                     observed);
+        cr_expect_eq(c.report.contradictions, i == 0 ? 1 : 0);
+        if (i == 0) cr_expect_eq(c.report.err.code, CS_CODE_TIER_CONTRADICTED);
+        expect_findings(&c, 1, "tier-contradicted", false); /* it is not kept once more */
+        cr_expect_eq(c.report.finding, i == 0 ? 2 : 0);
+        finish(&c);
+    }
+}
+
 static void same_tier(scene *c) {
     canon_set(&c->other.record->isolation, "kernel");
 }

@@ -1,9 +1,11 @@
 /* What a ledger holds of the same daemon beside one record. */
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "harness/ledger.h"
 #include "harness/tiers_rules.h"
+#include "tests/support/canon.h"
 #include "tests/support/expect.h"
 #include "tests/support/folder.h"
 #include "tests/support/rows.h"
@@ -47,6 +49,15 @@ static void append(scene *c, const char *daemon, ProtobufCBinaryData *field, con
     EXPECT_OK(cs_ledger_append(c->ledger, &row, &id, &err), err);
     sample_free(&c->s);
     sample_init(&c->s);
+}
+
+/* What a description says of the environment of scripts. */
+static void describe_environment(scene *c, const char *identity) {
+    Plimsoll__V1__PayloadEnvironment *environment = calloc(1, sizeof *environment);
+    cr_assert_not_null(environment);
+    plimsoll__v1__payload_environment__init(environment);
+    canon_set(&environment->identity, identity);
+    c->s.before->javascript_environment = environment;
 }
 
 static cs_ledger_said read_all(scene *c, uint64_t end) {
@@ -106,6 +117,133 @@ Test(tiers_ledger, records_of_others_do_not) {
     append(&c, DAEMON, &c.s.record->isolation, other);
     said = read_all(&c, 0);
     cr_expect_eq(said.other, 1);
+    finish(&c);
+}
+
+/* ---- findings ---------------------------------------------------------------------------------------------- */
+
+/* What a finding keeps of the run whose claim it refutes. */
+typedef enum kept { KEPT_ALL, KEPT_DESCRIPTION, KEPT_NOTHING, KEPT_RUBBISH } kept;
+
+/* Append a finding about the sample, which is as sample_init makes it afterwards. */
+static void append_finding(scene *c, const char *daemon, const char *code, kept what) {
+    cs_error err = CS_ERROR_INIT;
+    int64_t id = 0;
+    CS_AUTO_BUF before = CS_BUF_INIT(4096);
+    sample_seal(&c->s, SEAL_ALL);
+    EXPECT_OK(cs_message_encode(&c->s.before->base, &before, &err), err);
+    cs_ledger_row row = rows_finding(); /* its bytes are no messages */
+    row.daemon = cs_view_of(daemon);
+    row.code = cs_view_of(code);
+    if (what != KEPT_RUBBISH)
+        row.describe_before = what == KEPT_NOTHING ? (cs_view){.ptr = NULL} : cs_buf_view(&before);
+    if (what != KEPT_RUBBISH) row.response = (cs_view){.ptr = NULL};
+    if (what == KEPT_ALL) row.response = cs_view_bytes(c->s.bytes, c->s.len);
+    EXPECT_OK(cs_ledger_append(c->ledger, &row, &id, &err), err);
+    sample_free(&c->s);
+    sample_init(&c->s);
+}
+
+#define REFUTED "tier-contradicted"
+
+Test(tiers_ledger, a_finding_that_refutes_the_same_claim_counts) {
+    scene c;
+    begin(&c);
+    append(&c, DAEMON, NULL, NULL);
+    append_finding(&c, DAEMON, REFUTED, KEPT_ALL);
+    append(&c, DAEMON, NULL, NULL);
+    append_finding(&c, DAEMON, REFUTED, KEPT_ALL);
+    cs_ledger_said said = read_all(&c, 0);
+    cr_expect_eq(said.same, 2);
+    cr_expect_eq(said.other, 0);
+    cr_expect_eq(said.refuted, 2);
+    cr_expect_eq(said.refuted_entry, 2);
+    cr_expect_eq(said.unread, 0);
+    said = read_all(&c, 3); /* a check's own finding comes behind its run */
+    cr_expect_eq(said.refuted, 1);
+    said = read_all(&c, 2);
+    cr_expect_eq(said.same, 1);
+    cr_expect_eq(said.refuted, 0);
+    finish(&c);
+}
+
+/* Each differs from the finding that counts in one thing. */
+Test(tiers_ledger, findings_of_others_do_not) {
+    scene c;
+    begin(&c);
+    append_finding(&c, "http://127.0.0.1:8747", REFUTED, KEPT_ALL);
+    append_finding(&c, DAEMON, "tier-guard", KEPT_ALL);
+    canon_set(&c.s.record->isolation, "process");
+    append_finding(&c, DAEMON, REFUTED, KEPT_ALL);
+    canon_set(&c.s.record->provider, "another provider");
+    append_finding(&c, DAEMON, REFUTED, KEPT_ALL);
+    canon_set(&c.s.record->policy, "another policy");
+    append_finding(&c, DAEMON, REFUTED, KEPT_ALL);
+    canon_set(&c.s.record->environment, "another environment");
+    append_finding(&c, DAEMON, REFUTED, KEPT_ALL);
+    cs_ledger_said said = read_all(&c, 0);
+    cr_expect_eq(said.refuted, 0, "entry %d", (int)said.refuted_entry);
+    cr_expect_eq(said.unread, 0, "entry %d", (int)said.unread_entry);
+    append_finding(&c, DAEMON, REFUTED, KEPT_ALL);
+    said = read_all(&c, 0);
+    cr_expect_eq(said.refuted, 1);
+    cr_expect_eq(said.refuted_entry, 7);
+    finish(&c);
+}
+
+/* Not every finding has an answer: then the daemon's description says what it claimed. */
+Test(tiers_ledger, a_description_states_the_claim_where_no_record_does) {
+    scene c;
+    begin(&c);
+    canon_set(&c.s.before->isolation, "process");
+    append_finding(&c, DAEMON, REFUTED, KEPT_DESCRIPTION);
+    canon_set(&c.s.before->sandbox, "another provider");
+    append_finding(&c, DAEMON, REFUTED, KEPT_DESCRIPTION);
+    canon_set(&c.s.before->policy, "another policy");
+    append_finding(&c, DAEMON, REFUTED, KEPT_DESCRIPTION);
+    describe_environment(&c, "another environment");
+    append_finding(&c, DAEMON, REFUTED, KEPT_DESCRIPTION);
+    cs_ledger_said said = read_all(&c, 0);
+    cr_expect_eq(said.refuted, 0, "entry %d", (int)said.refuted_entry);
+    cr_expect_eq(said.unread, 0, "entry %d", (int)said.unread_entry);
+    append_finding(&c, DAEMON, REFUTED, KEPT_DESCRIPTION); /* no environment is stated: it may be the same */
+    describe_environment(&c, "node-22");
+    append_finding(&c, DAEMON, REFUTED, KEPT_DESCRIPTION);
+    said = read_all(&c, 0);
+    cr_expect_eq(said.refuted, 2);
+    cr_expect_eq(said.refuted_entry, 5);
+    finish(&c);
+}
+
+/* A project's run is refuted, and a script of the same daemon is in question. */
+Test(tiers_ledger, an_environment_that_the_daemon_describes_is_one_of_its_own) {
+    for (size_t i = 0; i < 2; i++) {
+        scene c;
+        begin(&c);
+        canon_set(&c.s.record->environment, "a project's environment");
+        describe_environment(&c, i == 0 ? "node-22" : "another environment");
+        append_finding(&c, DAEMON, REFUTED, KEPT_ALL);
+        cs_ledger_said said = read_all(&c, 0);
+        cr_expect_eq(said.refuted, i == 0 ? 1 : 0, "%zu", i);
+        cr_expect_eq(said.unread, 0);
+        finish(&c);
+    }
+}
+
+Test(tiers_ledger, a_finding_that_does_not_show_its_claim_is_counted_as_that) {
+    scene c;
+    begin(&c);
+    append_finding(&c, DAEMON, "tier-guard", KEPT_RUBBISH);
+    append_finding(&c, "http://127.0.0.1:8747", REFUTED, KEPT_RUBBISH);
+    cr_expect_eq(read_all(&c, 0).unread, 0);
+    append_finding(&c, DAEMON, REFUTED, KEPT_RUBBISH);
+    append_finding(&c, DAEMON, REFUTED, KEPT_NOTHING);
+    canon_set(&c.s.before->isolation, "");
+    append_finding(&c, DAEMON, REFUTED, KEPT_DESCRIPTION);
+    cs_ledger_said said = read_all(&c, 0);
+    cr_expect_eq(said.unread, 3);
+    cr_expect_eq(said.unread_entry, 3);
+    cr_expect_eq(said.refuted, 0);
     finish(&c);
 }
 

@@ -132,9 +132,58 @@ Test(tiers_probe, members_are_exact) {
     expect_malformed("\xff" LINE, "");
     cs_probe_facts facts;
     cs_error err = CS_ERROR_INIT;
-    EXPECT_OK(read_line(BEFORE_MSEAL "\"mseal\":9007199254740992," AFTER_MSEAL, &facts, &err), err);
     EXPECT_OK(read_line(BEFORE_MSEAL "\"mseal\":null," AFTER_MSEAL, &facts, &err), err);
     cr_expect_eq(facts.mseal, CS_PROBE_UNKNOWN);
+}
+
+/* The line with one of its members changed. */
+static const char *line_with(const char *member, const char *changed) {
+    static char line[2048];
+    const char *at = strstr(LINE, member);
+    cr_assert_not_null(at, "%s", member);
+    (void)snprintf(line, sizeof line, "%.*s%s%s", (int)(at - LINE), LINE, changed, at + strlen(member));
+    return line;
+}
+
+Test(tiers_probe, numbers_that_no_kernel_gives) {
+    static const struct {
+        const char *name;
+        const char *now;
+        const char *least; /* each of them good, and the ones beside them not */
+        const char *most;
+        const char *below;
+        const char *above;
+    } numbers[] = {
+        {"clock_us", "\"clock_us\":-5", "-9007199254740992", "9007199254740992", "-9007199254740993",
+         "9007199254740993"},
+        {"pid_ns", "\"pid_ns\":4026531836", "1", "4294967295", "0", "4294967296"},
+        {"ipc_ns", "\"ipc_ns\":null", "1", "4294967295", "-9007199254740992", "4294967296"},
+        {"seccomp", "\"seccomp\":2", "0", "2", "-1", "3"},
+        {"no_new_privs", "\"no_new_privs\":1", "0", "1", "-1", "2"},
+        {"capable", "\"capable\":0", "0", "1", "-1", "2"},
+        {"loopback", "\"loopback\":111", "0", "4095", "-1", "4096"},
+        {"no_call", "\"no_call\":38", "0", "4095", "-1", "4096"},
+        {"mseal", "\"mseal\":22", "0", "4095", "-1", "4096"},
+        {"file_getattr", "\"file_getattr\":38", "0", "4095", "-1", "4096"},
+        {"vmsplice", "\"vmsplice\":9", "0", "4095", "-1", "4096"},
+        {"remap_file_pages", "\"remap_file_pages\":22", "0", "4095", "-1", "4096"},
+        {"landlock_abi", "\"landlock_abi\":-38", "-4095", "32767", "-4096", "32768"},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        const char *const good[] = {"null", numbers[i].least, numbers[i].most};
+        const char *const bad[] = {numbers[i].below, numbers[i].above};
+        char member[64];
+        for (size_t j = 0; j < 3; j++) {
+            cs_probe_facts facts;
+            cs_error err = CS_ERROR_INIT;
+            (void)snprintf(member, sizeof member, "\"%s\":%s", numbers[i].name, good[j]);
+            EXPECT_OK(read_line(line_with(numbers[i].now, member), &facts, &err), err);
+        }
+        for (size_t j = 0; j < 2; j++) {
+            (void)snprintf(member, sizeof member, "\"%s\":%s", numbers[i].name, bad[j]);
+            expect_malformed(line_with(numbers[i].now, member), numbers[i].name);
+        }
+    }
 }
 
 /* The good line with one part replaced. */

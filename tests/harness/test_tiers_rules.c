@@ -79,9 +79,36 @@ Test(tiers, what_was_not_done_is_said) {
         (void)snprintf(seen.inside[CS_PROBE_PROGRAM].why, sizeof seen.inside[0].why, "no projects");
         cr_expect_str_eq(observed_of(&seen, CS_TIER_VM, rules[i].rule), "the probe's program was not run: no projects");
         seen.outside[CS_PROBE_PROGRAM].watched = true;
+        seen.inside[CS_PROBE_PROGRAM].ran = true;
         cr_expect_str_eq(observed_of(&seen, CS_TIER_VM, rules[i].rule),
                          "the probe's program gave no answer that can be read: no projects");
     }
+}
+
+/* What was sent, and gave nothing, was run. */
+Test(tiers, a_program_that_gave_nothing_is_told_from_one_that_was_not_run) {
+    static const char *const rules[] = {"newer-system-calls", "landlock-answers", "gvisor-missing-calls"};
+    static const cs_tier claims[] = {CS_TIER_VM, CS_TIER_KERNEL, CS_TIER_VM};
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        cs_tier_observations seen;
+        tiers_honest(claims[i], &seen);
+        seen.inside[CS_PROBE_PROGRAM] = (cs_inside){.why = "no projects"};
+        cr_expect_str_eq(observed_of(&seen, claims[i], rules[i]), "the probe's program was not run: no projects");
+        seen.inside[CS_PROBE_PROGRAM] = (cs_inside){.ran = true, .why = "garbage"};
+        cr_expect_str_eq(observed_of(&seen, claims[i], rules[i]),
+                         "the probe's program gave no answer that can be read: garbage");
+    }
+}
+
+Test(tiers, a_control_that_was_not_tried_is_no_control_that_failed) {
+    cs_tier_observations seen;
+    tiers_honest(CS_TIER_VM, &seen);
+    seen.inside[CS_PROBE_PROGRAM].facts.no_call = 0;
+    cr_expect_str_eq(observed_of(&seen, CS_TIER_VM, "gvisor-missing-calls"),
+                     "the control failed: a call that no kernel has answered with error 0, not ENOSYS");
+    seen.inside[CS_PROBE_PROGRAM].facts.no_call = CS_PROBE_UNKNOWN;
+    cr_expect_str_eq(observed_of(&seen, CS_TIER_VM, "gvisor-missing-calls"),
+                     "the control was not tried: a call that no kernel has");
 }
 
 /* ---- the table --------------------------------------------------------------------------------------------- */

@@ -27,6 +27,22 @@ static void ledger_none(cs_tier_observations *s) {
 static void ledger_empty(cs_tier_observations *s) {
     s->ledger.same = 0;
 }
+static void ledger_refuted(cs_tier_observations *s) {
+    s->ledger.refuted = 1;
+    s->ledger.refuted_entry = 17;
+}
+static void ledger_unread(cs_tier_observations *s) {
+    s->ledger.unread = 1;
+    s->ledger.unread_entry = 17;
+}
+static void ledger_refuted_and_unread(cs_tier_observations *s) {
+    ledger_refuted(s);
+    ledger_unread(s);
+}
+static void ledger_other_and_unread(cs_tier_observations *s) {
+    ledger_other(s);
+    ledger_unread(s);
+}
 static void nonce_wrong(cs_tier_observations *s) {
     s->inside[CS_PROBE_SCRIPT].wrong = true;
 }
@@ -308,6 +324,10 @@ const tiers_twin tiers_twins[] = {
     {"policy-statements", K, policy_record, AGAINST},
     {"floor-statements", K, floor_higher, AGAINST},
     {"ledger-statements", C, ledger_other, AGAINST},
+    {"ledger-statements", C, ledger_refuted, AGAINST},
+    {"ledger-statements", C, ledger_refuted_and_unread, AGAINST},
+    {"ledger-statements", C, ledger_other_and_unread, AGAINST},
+    {"ledger-statements", C, ledger_unread, SILENT},
     {"ledger-statements", C, ledger_none, SILENT},
     {"ledger-statements", C, ledger_empty, SILENT},
     {"probe-nonce", P, nonce_wrong, AGAINST},

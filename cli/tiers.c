@@ -62,6 +62,7 @@ static cs_result check(cs_output *out, tiers_command *command, cs_client *client
     if (out->json) cs_members(out, cs_json_of_tiers(&report, options.depth));
     hand_on(&report, &before, cs_client_url(client), &command->guards);
     result = cs_tiers_guards_try(&command->guards, out, result, options.depth, &options.run);
+    cs_say_tiers_end(out, &report, options.depth, cs_tiers_guards_report(&command->guards));
     result = cs_tiers_baseline_end(&command->baseline, out, result, cs_client_url(client), options.depth, &report,
                                    cs_tiers_guards_report(&command->guards));
     cs_tiers_guards_free(&command->guards);
@@ -153,14 +154,15 @@ static cs_result tiers_parse(cs_output *out, int argc, char **argv, tiers_comman
         .exits =
             "  0  no rule contradicts the claim\n"
             "  1  a rule contradicts it (tier-contradicted), kept as an unsigned finding where there is a ledger;\n"
-            "     or a probe's run failed a check; or a guard that is promised or required is not in force "
-            "(tier-guard);\n"
-            "     or something is not as in the baseline (baseline-differs)\n"
+            "     or a probe's run failed a check; or a promised guard is not in force, or a required one is not\n"
+            "     shown to be, also when it alone could not be tried (tier-guard); or something is not as in the\n"
+            "     baseline (baseline-differs)\n"
             "  2  the command line is wrong\n"
             "  3  nothing ran: refused or never sent\n"
             "  4  a probe may have run, without a believable answer\n"
-            "  5  could not check: no probe could be read; key, ledger, or file trouble; no baseline of this state,\n"
-            "     or what it tells of could not be found out (baseline-unknown)\n"
+            "  5  could not check: no probe could be read, or a guard is required of a daemon where none can be\n"
+            "     tried (tier-probe); key, ledger, or file trouble; no baseline of this state, what it tells of\n"
+            "     could not be found out, or there is nothing but statements to save (baseline-unknown)\n"
             "  6  --self-test: no provider works here\n",
         .example = "  countersign tiers -d http://127.0.0.1:8746 --host-view\n",
     };

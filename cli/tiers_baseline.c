@@ -7,6 +7,7 @@
 #include "records/text.h"
 
 #define SHOWN_VALUE 200
+#define SHOWN_KEYS 6 /* of those that could not be found out; the document has all */
 
 size_t cs_tiers_baseline_options_add(cs_option *options, size_t count, cs_tiers_baseline *baseline) {
     options[count++] = (cs_option){"save",
@@ -75,6 +76,8 @@ typedef struct comparison {
     cs_baseline_difference *differences;
     size_t count;
     bool replaced;
+    const char *unknown[CS_BASELINE_MAX_KEYS]; /* keys that compare nothing; they borrow from `now` */
+    size_t unknown_count;
 } comparison;
 
 static const char *change_word(cs_baseline_change change) {
@@ -92,10 +95,43 @@ static const char *shown(const char *value, char *out, size_t size) {
     return out;
 }
 
+static bool is(const comparison *c, const char *result) {
+    return strcmp(c->result, result) == 0;
+}
+
+/* How many keys the result is about; what could not be found out is no part of it. */
+static void extent(const comparison *c, char *text, size_t size) {
+    size_t keys = c->now.count, unknown = c->unknown_count;
+    text[0] = '\0';
+    if (unknown == 0 && is(c, "saved"))
+        (void)snprintf(text, size, ": %zu keys", keys);
+    else if (unknown == 0 && is(c, "same"))
+        (void)snprintf(text, size, ": all %zu keys", keys);
+    else if (is(c, "saved"))
+        (void)snprintf(text, size, ": %zu keys, of which %zu could not be found out and will compare nothing", keys,
+                       unknown);
+    else if (is(c, "same"))
+        (void)snprintf(text, size, ": %zu of %zu keys; %zu could not be found out either time, and compared nothing",
+                       keys - unknown, keys, unknown);
+    else if (unknown > 0 && (is(c, "differs") || is(c, "unknown")))
+        (void)snprintf(text, size,
+                       ": besides, %zu of %zu keys could not be found out either time, and compared nothing", unknown,
+                       keys);
+}
+
+static void say_unknown(const cs_output *out, const comparison *c) {
+    if (is(c, "none") || is(c, "other-state")) return; /* there they are not what it is about */
+    for (size_t i = 0; i < c->unknown_count && i < SHOWN_KEYS; i++)
+        cs_say(out, "  not known  %s\n", c->unknown[i]);
+    if (c->unknown_count > SHOWN_KEYS)
+        cs_say(out, "             and %zu more: --json names all\n", c->unknown_count - SHOWN_KEYS);
+}
+
 static void say(const cs_output *out, const cs_tiers_baseline *baseline, const comparison *c) {
-    char file[SHOWN_VALUE], then[SHOWN_VALUE], now[SHOWN_VALUE];
+    char file[SHOWN_VALUE], then[SHOWN_VALUE], now[SHOWN_VALUE], keys[SHOWN_VALUE];
     cs_escape_short(cs_view_of(path_of(baseline)), file, sizeof file);
-    cs_say(out, "\nbaseline:    %s: %s\n", file, c->result);
+    extent(c, keys, sizeof keys);
+    cs_say(out, "\nbaseline:    %s: %s%s\n", file, c->result, keys);
     if (c->taken && strcmp(c->now.state[CS_STATE_DAEMON_START], "unknown") == 0)
         cs_say(out, "             the daemon's start is not known: after another start the state would be the same\n");
     if (c->replaced)
@@ -106,6 +142,7 @@ static void say(const cs_output *out, const cs_tiers_baseline *baseline, const c
         cs_say(out, "  %-10s %s: then %s, now %s\n", change_word(d->change), d->key, shown(d->then, then, sizeof then),
                shown(d->now, now, sizeof now));
     }
+    say_unknown(out, c);
 }
 
 static json_t *text_or_null(const char *text) {
@@ -146,12 +183,24 @@ static json_t *json_of_replaced(const cs_tiers_baseline *baseline, const compari
     return list;
 }
 
+static json_t *json_of_unknown(const comparison *c) {
+    json_t *list = json_array();
+    for (size_t i = 0; list != NULL && i < c->unknown_count; i++) {
+        if (json_array_append_new(list, json_string(c->unknown[i])) == 0) continue;
+        json_decref(list);
+        return NULL;
+    }
+    return list;
+}
+
 static void tell(cs_output *out, const cs_tiers_baseline *baseline, const comparison *c) {
     say(out, baseline, c);
     if (!out->json) return;
     cs_member(out, "baseline",
-              json_pack("{s:o, s:o, s:s, s:o, s:o}", "file", cs_json_of_text(cs_view_of(path_of(baseline))), "state",
-                        json_of_state(c), "result", c->result, "replaced", json_of_replaced(baseline, c), "differences",
+              json_pack("{s:o, s:o, s:s, s:I, s:I, s:o, s:o, s:o}", "file",
+                        cs_json_of_text(cs_view_of(path_of(baseline))), "state", json_of_state(c), "result", c->result,
+                        "keys", (json_int_t)c->now.count, "unknown", (json_int_t)c->unknown_count, "unknown_keys",
+                        json_of_unknown(c), "replaced", json_of_replaced(baseline, c), "differences",
                         json_of_differences(c)));
 }
 
@@ -160,7 +209,7 @@ static void tell(cs_output *out, const cs_tiers_baseline *baseline, const compar
 static const char *word_of(const cs_tiers_baseline *baseline, cs_result result, const cs_error *err) {
     if (result == CS_OK) return baseline->save != NULL ? "saved" : "same";
     if (err->code == CS_CODE_BASELINE_DIFFERS) return "differs";
-    if (err->code == CS_CODE_BASELINE_UNKNOWN) return "unknown";
+    if (err->code == CS_CODE_BASELINE_UNKNOWN) return baseline->save != NULL ? "none" : "unknown";
     return err->code == CS_CODE_BASELINE_STATE ? "other-state" : "none";
 }
 
@@ -177,10 +226,13 @@ static cs_result save_or_compare(cs_tiers_baseline *baseline, comparison *c, cs_
 
 /* The sentence of a good end. */
 static void pass(const cs_tiers_baseline *baseline, const comparison *c, cs_error *err) {
-    snprintf(err->message, sizeof err->message, "no rule contradicts the claim, which is no proof of it; %s",
+    char keys[SHOWN_VALUE];
+    extent(c, keys, sizeof keys);
+    snprintf(err->message, sizeof err->message, "no rule contradicts the claim, which is no proof of it; %s%s",
              baseline->save != NULL ? "the baseline is saved"
-             : c->replaced          ? "with what was replaced, all is as in the baseline"
-                                    : "all is as in the baseline");
+             : c->replaced          ? "with what was replaced, what is known is as in the baseline"
+                                    : "what is known is as in the baseline",
+             keys);
 }
 
 cs_result cs_tiers_baseline_end(cs_tiers_baseline *baseline, cs_output *out, cs_result checked, const char *url,
@@ -198,6 +250,7 @@ cs_result cs_tiers_baseline_end(cs_tiers_baseline *baseline, cs_output *out, cs_
         c.taken = result == CS_OK;
         if (c.taken) result = save_or_compare(baseline, &c, &out->err);
         if (c.taken) c.result = word_of(baseline, result, &out->err);
+        c.unknown_count = cs_baseline_unknown_keys(&c.now, c.differences, c.count, c.unknown);
         if (result == CS_OK) pass(baseline, &c, &out->err);
     }
     tell(out, baseline, &c);

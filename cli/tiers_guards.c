@@ -78,8 +78,7 @@ static void say_entry(const cs_output *out, const cs_guards_report *report) {
 
 /* A guard that was required, or is promised, and is not what it was to be, is marked. */
 static const char *mark(const cs_guard_finding *finding) {
-    if (finding->promised && finding->verdict == CS_GUARD_NOT_IN_FORCE) return "!";
-    return finding->required && finding->verdict != CS_GUARD_IN_FORCE ? "!" : " ";
+    return cs_guard_is_broken(finding) ? "!" : " ";
 }
 
 static void say_guards(const cs_output *out, const cs_guards_report *report) {

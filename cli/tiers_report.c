@@ -115,8 +115,33 @@ void cs_say_tiers(const cs_output *out, const cs_tiers_report *report, cs_tier_d
     say_rules(out, report, true);
     if (report->finding != 0 || report->side_file[0] != '\0') cs_say(out, "\n");
     say_finding(out, report);
-    if (report->result == CS_OK) cs_say(out, "\nNo rule contradicts the claim. That is no proof of it.\n");
-    if (needs_host_view(report, depth)) cs_say(out, "%s%s\n", report->result == CS_OK ? "" : "\n", NOT_LOOKED);
+}
+
+/* No rule contradicts, and that is not all there is to say. */
+static void say_guards_fail(const cs_output *out, const cs_guards_report *guards) {
+    bool broken = guards->err.code == CS_CODE_TIER_GUARD || guards->err.code == CS_CODE_TIER_CONTRADICTED;
+    if (!broken) {
+        cs_say(out, "\nNo rule contradicts the claim; the guards above could not be tried to the end.\n");
+        return;
+    }
+    const char *between = ":";
+    cs_say(out, "\nNo rule contradicts the claim; what fails is said of the guards above");
+    for (size_t i = 0; i < CS_GUARDS; i++) {
+        if (!cs_guard_is_broken(&guards->findings[i])) continue;
+        cs_say(out, "%s %s", between, cs_guard_word((cs_guard_id)i));
+        between = ",";
+    }
+    cs_say(out, ".\n");
+}
+
+void cs_say_tiers_end(const cs_output *out, const cs_tiers_report *report, cs_tier_depth depth,
+                      const cs_guards_report *guards) {
+    bool stands = report->result == CS_OK;
+    if (stands && guards != NULL && guards->result != CS_OK)
+        say_guards_fail(out, guards);
+    else if (stands)
+        cs_say(out, "\nNo rule contradicts the claim. That is no proof of it.\n");
+    if (needs_host_view(report, depth)) cs_say(out, "%s%s\n", stands ? "" : "\n", NOT_LOOKED);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------------------- */

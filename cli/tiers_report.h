@@ -3,12 +3,16 @@
 #define CS_CLI_TIERS_REPORT_H
 
 #include "cli/output.h"
+#include "harness/guards.h"
 #include "harness/tiers.h"
 
 extern const char *const cs_depth_words[]; /* "statements", "probe", "host", NULL: for the option --cross-check */
 
 /* Print the table, rule by rule, and what stands beside it. */
 void cs_say_tiers(const cs_output *out, const cs_tiers_report *report, cs_tier_depth depth);
+/* Behind it and the guards' table: what all of it comes to. `guards` may be NULL: not tried. */
+void cs_say_tiers_end(const cs_output *out, const cs_tiers_report *report, cs_tier_depth depth,
+                      const cs_guards_report *guards);
 
 /* Of it only the rules that contradict and where that is kept, and that the host can't be seen where it was to be. */
 void cs_say_contradictions(const cs_output *out, const cs_tiers_report *report);

@@ -81,44 +81,10 @@ static cs_result other_state(const cs_baseline_list *list, const cs_baseline *no
 
 /* ---- compare ------------------------------------------------------------------------------------------- */
 
-static const char *value_of(const cs_baseline *baseline, const char *key) {
-    for (size_t i = 0; i < baseline->count; i++)
-        if (strcmp(baseline->entries[i].key, key) == 0) return baseline->entries[i].value;
-    return "";
-}
-
-static bool begins(const char *text, const char *with) {
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
-static bool ends(const char *text, const char *with) {
-    cs_view view = cs_view_of(text);
-    size_t len = strlen(with);
-    return view.len >= len && strcmp(text + view.len - len, with) == 0;
-}
-
-/* Of a probe that could not be read nothing else is known. */
-static bool is_of_unread(const cs_baseline *now, const char *key) {
-    static const struct {
-        const char *keys, *read;
-    } of[] = {{"probe.script.", "probe.script.read"},
-              {"probe.program.", "probe.program.read"},
-              {"probe.emulated", "probe.program.read"}};
-    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++)
-        if (begins(key, of[i].keys) && strcmp(value_of(now, of[i].read), "no") == 0) return true;
-    return false;
-}
-
-/* Does `value` say that the key's could not be found out? What the daemon itself states never does, and neither do the
- * texts in which a guest says what its kernel is. */
-static bool is_unknown(const cs_baseline *now, const char *key, const char *value) {
-    if (is_of_unread(now, key)) return true;
-    if (value == NULL) return false;
-    if (begins(key, "rule.")) return strcmp(value, "silent") == 0;
-    if (begins(key, "guard.") && !ends(key, ".configured")) return strcmp(value, CS_BASELINE_UNKNOWN) == 0;
-    if (!begins(key, "probe.") && !begins(key, "host.")) return false;
-    return strcmp(value, CS_BASELINE_UNKNOWN) == 0 && !ends(key, ".release") && !ends(key, ".version") &&
-           !ends(key, ".hypervisor");
+/* A value that stands where nothing could be found out this time, and was found out then. */
+static bool only_looks_the_same(const cs_baseline *then, const cs_baseline *now, const cs_baseline_entry *entry) {
+    return cs_baseline_is_unknown(now, entry->key, entry->value) &&
+           !cs_baseline_is_unknown(then, entry->key, entry->value);
 }
 
 /* The next difference of two sorted lists, behind the places *a and *b. */
@@ -134,12 +100,12 @@ static bool next_difference(const cs_baseline *then, const cs_baseline *now, siz
             *out = (cs_baseline_difference){.change = CS_CHANGE_MISSING, .key = old->key, .then = old->value};
         else if (order > 0)
             *out = (cs_baseline_difference){.change = CS_CHANGE_NEW, .key = new->key, .now = new->value};
-        else if (strcmp(old->value, new->value) != 0)
+        else if (strcmp(old->value, new->value) != 0 || only_looks_the_same(then, now, new))
             *out = (cs_baseline_difference){
                 .change = CS_CHANGE_VALUE, .key = old->key, .then = old->value, .now = new->value};
         else
             continue;
-        if (old != NULL && is_unknown(now, old->key, out->now)) out->change = CS_CHANGE_UNKNOWN;
+        if (old != NULL && cs_baseline_is_unknown(now, old->key, out->now)) out->change = CS_CHANGE_UNKNOWN;
         return true;
     }
     return false;
@@ -251,6 +217,10 @@ static bool list_with(const cs_baseline_list *from, const cs_baseline *now, cs_b
 
 cs_result cs_baseline_add(cs_baseline_file *file, const cs_baseline *now, cs_error *err) {
     cs_result result = CS_UNCHECKED;
+    if (!cs_baseline_observed(now))
+        return cs_fail(err, CS_CODE_BASELINE_UNKNOWN,
+                       "nothing could be observed of the daemon beyond what it states, so a baseline would compare "
+                       "nothing else; nothing was saved");
     if (of_state(&file->list, now) != NULL)
         result = cs_fail(err, CS_CODE_USAGE,
                          "the file holds a baseline of this very state; compare with --against, and replace what is "

@@ -80,7 +80,8 @@ CS_MUST_CHECK cs_result cs_baseline_open(const char *path, bool create, cs_basel
 void cs_baseline_close(cs_baseline_file *file);
 
 /* Add the baseline of a state that the file does not hold yet, and write it (atomically, durably). CS_CODE_USAGE when it
- * holds one: keys of it are replaced by name. */
+ * holds one: keys of it are replaced by name. CS_CODE_BASELINE_UNKNOWN, and nothing is written, when more than statements
+ * was asked for and nothing more was observed. */
 CS_MUST_CHECK cs_result cs_baseline_add(cs_baseline_file *file, const cs_baseline *now, cs_error *err);
 
 /* Compare with the baseline of the same state. *differences receives an array for free() of *count. CS_OK only when there
@@ -89,6 +90,12 @@ CS_MUST_CHECK cs_result cs_baseline_add(cs_baseline_file *file, const cs_baselin
  * what could not be found out. */
 CS_MUST_CHECK cs_result cs_baseline_compare(const cs_baseline_file *file, const cs_baseline *now,
                                             cs_baseline_difference **differences, size_t *count, cs_error *err);
+
+/* The keys of `now` that could not be found out, and so compare nothing, in their order: where they were compared, those
+ * that could not be found out either time, since all others are among the differences (NULL, 0: nothing was compared).
+ * *keys borrow from `now`. Gives their number. */
+size_t cs_baseline_unknown_keys(const cs_baseline *now, const cs_baseline_difference *differences, size_t count,
+                                const char *keys[CS_BASELINE_MAX_KEYS]);
 
 /* Set each of the named keys to what is now (a key that is gone now is removed, one that is new is added), and write the
  * file. CS_CODE_USAGE for a key that does not differ: nothing is written then. */

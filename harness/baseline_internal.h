@@ -1,6 +1,7 @@
 /* What the files of the baselines share. Nothing outside harness/baseline*.c, and its tests, includes this.
  *
  * baseline.c       compare, and what changes in a file's list
+ * baseline_known.c what could not be found out
  * baseline_take.c  out of a finished check
  * baseline_form.c  the text of a file
  * baseline_file.c  the file itself: read, and replaced by a whole new one
@@ -25,6 +26,13 @@ int cs_baseline_state_order(const cs_baseline *a, const cs_baseline *b);
 
 /* A key that a file may hold: [a-z0-9._-], at most CS_BASELINE_KEY - 1 of them. */
 bool cs_baseline_key_good(const char *key);
+
+/* Does `value` say that the key's could not be found out? What the daemon itself states never does, and neither do the
+ * texts in which a guest says what its kernel is. NULL: the baseline has no such key. */
+bool cs_baseline_is_unknown(const cs_baseline *baseline, const char *key, const char *value);
+
+/* Was anything observed beyond statements, where more was asked for? */
+bool cs_baseline_observed(const cs_baseline *now);
 
 /* The same as cs_baseline_take, told who listens at its address (NULL: not known). */
 CS_MUST_CHECK cs_result cs_baseline_take_of(const char *url, cs_tier_depth depth, const cs_tiers_report *tiers,

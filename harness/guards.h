@@ -59,6 +59,9 @@ typedef struct cs_guard_finding {
     char control[CS_GUARD_TEXT];
 } cs_guard_finding;
 
+/* Promised and not in force, or required and not shown to be. */
+bool cs_guard_is_broken(const cs_guard_finding *finding);
+
 #define CS_GUARD_BIT(guard) (1u << (unsigned)(guard))
 
 typedef struct cs_guards_options {

@@ -118,7 +118,6 @@ cs_host_place cs_guard_place(const cs_guards_options *options, cs_host_place see
                              const cs_host_daemon *after);
 /* Fill in all findings; returns how many are broken. */
 size_t cs_guards_judge(const cs_guard_facts *facts, unsigned required, cs_guard_finding out[CS_GUARDS]);
-bool cs_guard_is_broken(const cs_guard_finding *finding);
 /* Does this tier promise this guard by its name alone? */
 bool cs_guard_is_implied(cs_guard_id guard, cs_tier claim);
 

@@ -276,7 +276,8 @@ static const code_row rows[CS_CODE_COUNT] = {
     [CS_CODE_BASELINE_DIFFERS] = {"baseline-differs", CS_FAILED,
                                   "something is gone, is new, or is another thing than in the baseline"},
     [CS_CODE_BASELINE_UNKNOWN] = {"baseline-unknown", CS_UNCHECKED,
-                                  "something that the baseline tells of could not be found out this time"},
+                                  "something that the baseline tells of could not be found out this time, or there is "
+                                  "nothing but statements to save"},
     /* gate */
     [CS_CODE_GIT_UNREADABLE] = {"git-unreadable", CS_UNCHECKED,
                                 "the git repository, or an object of it, can't be read"},

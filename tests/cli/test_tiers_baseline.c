@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "tests/support/daemon.h"
+#include "tests/support/folder.h"
 
 typedef struct scene {
     cli_case c;
@@ -83,6 +84,13 @@ static const documents_twin twins[] = {
      "[{\"key\":\"a\",\"change\":\"new\",\"then\":null,\"now\":\"1\"}]", "$.baseline.differences [maxItems]"},
     {"saved", "saved-and-different", "baseline", "result", "\"other-state\"", "$.baseline.result [enum]"},
     {"saved", "saved-without-a-state", "baseline", "state", "null", "$.baseline.state [type]"},
+    {"saved", "saved-with-more-unknown-keys", "baseline", "unknown", "0", "$.baseline.unknown_keys [maxItems]"},
+    {"saved", "saved-with-unknown-keys-unnamed", "baseline", "unknown_keys", "[]",
+     "$.baseline.unknown_keys [minItems]"},
+    {"saved", "saved-without-keys", "baseline", "keys", "0", "$.baseline.keys [minimum]"},
+    {"saved", "saved-and-silent-of-the-unknown", "baseline", "unknown", NULL, "$.baseline [required]"},
+    {"same", "same-and-named-twice", "baseline", "unknown_keys", "[\"a\",\"b\",\"a\"]",
+     "$.baseline.unknown_keys [uniqueItems]"},
     {"saved", "state-without-a-boot", "baseline.state", "host-boot", NULL, "$.baseline.state [anyOf]"},
     {"value", "differs-in-nothing", "baseline", "differences", "[]", "$.baseline.differences [minItems]"},
     {"value", "value-of-nothing", "baseline.differences.0", "then", "null", "$.baseline.differences[0].then [type]"},
@@ -99,6 +107,10 @@ Test(tiers_baseline, a_saved_baseline_finds_each_difference) {
     save(&s, "saved");
     TAKE(&s, "same", 0, "ok", AGAINST);
     EXPECT_TEXT(&s.c, "baseline.result", "same");
+    cr_expect_eq(cli_number(&s.c, "baseline.unknown"), 3);
+    cr_expect_eq(json_array_size(cli_member(&s.c, "baseline.unknown_keys")), 3);
+    EXPECT_TEXT(&s.c, "baseline.unknown_keys.1", "probe.program.read");
+    EXPECT_HAS(cli_text(&s.c, "message"), "; 3 could not be found out either time, and compared nothing");
     TAKE(&s, "again", 2, "usage", "--save", "base.json");
     EXPECT_TEXT(&s.c, "baseline.result", "none");
     change(&s, "\"statement.resources.pids\":\"256\"", "\"statement.resources.pids\":\"257\"");
@@ -184,6 +196,10 @@ Test(tiers_baseline, what_could_not_be_found_out_is_no_change) {
     EXPECT_TEXT(&s.c, "baseline.result", "unknown");
     EXPECT_TEXT(&s.c, "baseline.differences.0.key", "probe.script.read");
     EXPECT_TEXT(&s.c, "baseline.differences.0.change", "unknown");
+    cr_expect_eq(cli_number(&s.c, "baseline.unknown"), 2); /* the script's is told of above */
+    EXPECT_TEXT(&s.c, "baseline.unknown_keys.0", "probe.emulated");
+    EXPECT_EXIT(&s.c, cli_run(&s.c, ARGS("tiers", "-d", s.daemon.url, DEPTH(&s), AGAINST)), 5);
+    EXPECT_HAS(s.c.end.out, "unknown: besides, 2 of ");
     change(&s, "\"statement.resources.pids\":\"256\"", "\"statement.resources.pids\":\"257\"");
     TAKE(&s, "both", 1, "baseline-differs", AGAINST);
     cr_expect_eq(json_array_size(cli_member(&s.c, "baseline.differences")), 2, "%s", s.c.end.out);
@@ -288,4 +304,61 @@ Test(tiers_baseline, wrong_lines_are_refused) {
     }
     EXPECT_EXIT(&c, cli_json(&c, ARGS("tiers", "-d", "http://127.0.0.1:1", "--save", "a")), 3);
     cli_end(&c);
+}
+
+/* ---- what could not be found out ------------------------------------------------------------------------------ */
+
+/* In the place of node: someone who has every question of the script answered with null, but for one when he says so.
+ */
+static void lay_forger(const char *folder, const char *but) {
+    static const char forger[] =
+        "#!/usr/bin/env node\n"
+        "const rest = process.argv.slice(2), { spawnSync } = require('child_process');\n"
+        "if (rest[0][0] === '-') process.exit(spawnSync(process.execPath, rest, { stdio: 'inherit' }).status);\n"
+        "const forged = 'for (const k in seen) if (!/^(probe|form%s)$/.test(k)) seen[k] = null; const line';\n"
+        "const code = require('fs').readFileSync(rest[0], 'utf8').replace('const line', forged);\n"
+        "new Function('require', code)(require);\n";
+    const char *text = forge_text(forger, but);
+    const char *path = forge_text("%s/forger", folder);
+    file_write(path, text, strlen(text));
+    cr_assert_eq(chmod(path, 0755), 0);
+    path = forge_text("%s/base64", folder);
+    file_write(path, "#!/bin/sh\nexit 1\n", 17); /* so that there is no program */
+    cr_assert_eq(chmod(path, 0755), 0);
+}
+
+static const documents_twin nothing_twins[] = {
+    {"nothing", "nothing-and-saved", "baseline", "result", "\"saved\"", "$.baseline.result [enum]"},
+    {"nothing", "nothing-without-keys", "baseline", "unknown_keys", NULL, "$.baseline [required]"},
+};
+
+/* The answers are bound to their runs, no rule contradicts them, and they say nothing. */
+Test(tiers_baseline, what_was_not_found_out_is_told_and_nothing_but_that_is_not_saved) {
+    scene s;
+    char folder[128];
+    struct stat info;
+    folder_make(folder);
+    cr_assert_eq(chmod(folder, 0755), 0);
+    lay_forger(folder, "");
+    const char *const more[] = {"--node", forge_text("%s/forger", folder), "--without",
+                                "files",  "--i-am-lying-for-a-test",       NULL};
+    begin(&s, more);
+    s.depth = "probe";
+    TAKE(&s, "nothing", 5, "baseline-unknown", "--save", "base.json");
+    EXPECT_TEXT(&s.c, "baseline.result", "none");
+    EXPECT_TEXT(&s.c, "baseline.state.depth", "probe");
+    EXPECT_HAS(cli_text(&s.c, "message"), "nothing could be observed of the daemon beyond what it states");
+    cr_expect_gt(cli_number(&s.c, "baseline.unknown"), 10);
+    cr_expect_neq(stat(s.path, &info), 0);
+    lay_forger(folder, "|release");
+    EXPECT_EXIT(&s.c, cli_run(&s.c, ARGS("tiers", "-d", s.daemon.url, DEPTH(&s), "--save", "base.json")), 0);
+    EXPECT_HAS(s.c.end.out, " could not be found out and will compare nothing\n");
+    EXPECT_HAS(s.c.end.out, "\n  not known  probe.emulated\n");
+    EXPECT_HAS(s.c.end.out, " more: --json names all\n");
+    EXPECT_EXIT(&s.c, cli_run(&s.c, ARGS("tiers", "-d", s.daemon.url, DEPTH(&s), AGAINST)), 0);
+    EXPECT_HAS(s.c.end.out, " could not be found out either time, and compared nothing\n");
+    documents_expect_valid(&s.d, NULL);
+    documents_expect_refused(&s.d, nothing_twins, sizeof nothing_twins / sizeof nothing_twins[0], 0);
+    finish(&s);
+    folder_remove(folder);
 }

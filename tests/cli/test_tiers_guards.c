@@ -85,11 +85,39 @@ Test(tiers_guards, system_calls_that_are_open_contradict_the_tier) {
     scene s;
     scene_begin(&s, NULL, "process", without);
     EXPECT_EXIT(&s.c, cli_run(&s.c, ARGS("tiers", "-d", s.daemon.url)), 1);
-    EXPECT_HAS(s.c.end.out, "No rule contradicts the claim.");
+    EXPECT_HAS(s.c.end.out, "No rule contradicts the claim; what fails is said of the guards above: syscalls.\n");
+    EXPECT_HAS_NOT(s.c.end.out, "That is no proof of it.");
     EXPECT_HAS(s.c.end.out, "! syscalls       not in force");
     EXPECT_HAS(s.c.end.out, "  files          in force");
     EXPECT_HAS(s.c.end.err, "syscalls not in force (implied by the tier): keyctl");
     EXPECT_HAS(s.c.end.err, "[tier-contradicted]");
+    EXPECT_EXIT(&s.c, cli_run(&s.c, ARGS("tiers", "-d", s.daemon.url, "--no-guards")), 0);
+    EXPECT_HAS(s.c.end.out, "No rule contradicts the claim. That is no proof of it.\n");
+    scene_end(&s);
+}
+
+/* Nothing promises a bound of the disk, so it is not tried; who requires it is not told that it is there. */
+Test(tiers_guards, a_required_guard_that_was_not_tried_fails_and_is_named) {
+    scene s;
+    scene_begin(&s, NULL, "process", NULL);
+    EXPECT_EXIT(&s.c, cli_run(&s.c, ARGS("tiers", "-d", s.daemon.url, "--require", "files,disk,cpus")), 1);
+    EXPECT_HAS(s.c.end.out, "! disk           unknown");
+    EXPECT_HAS(s.c.end.out, "No rule contradicts the claim; what fails is said of the guards above: disk, cpus.\n");
+    EXPECT_HAS(s.c.end.err, "[tier-guard]");
+    EXPECT_EXIT(&s.c, cli_run(&s.c, ARGS("tiers", "-d", s.daemon.url, "--require", "files")), 0);
+    EXPECT_HAS(s.c.end.out, "No rule contradicts the claim. That is no proof of it.\n");
+    scene_end(&s);
+}
+
+/* The guards' runs are lost: of the rules the same is true, and of the guards nothing is known. */
+Test(tiers_guards, guards_that_were_not_tried_to_the_end_are_told_of) {
+    scene s;
+    forward way;
+    scene_begin(&s, NULL, "process", NULL);
+    forward_begin(&way, s.daemon.url, 8);
+    EXPECT_EXIT(&s.c, cli_run(&s.c, ARGS("tiers", "-d", way.url)), 5);
+    EXPECT_HAS(s.c.end.out, "No rule contradicts the claim; the guards above could not be tried to the end.\n");
+    forward_end(&way);
     scene_end(&s);
 }
 

@@ -193,7 +193,7 @@ Test(baseline, several_states_lie_side_by_side) {
     cs_baseline now;
     begin(&s);
     baseline_small("a", PAIRS("a", "5"), &now);
-    (void)snprintf(now.state[CS_STATE_DEPTH], CS_BASELINE_VALUE, "probe");
+    (void)snprintf(now.state[CS_STATE_DEPTH], CS_BASELINE_VALUE, "statements");
     EXPECT_OK(cs_baseline_add(s.file, &now, &s.err), s.err);
     (void)snprintf(now.state[CS_STATE_POLICY], CS_BASELINE_VALUE, "z");
     EXPECT_CODE(compare(&s, &now), s.err, CS_UNCHECKED, CS_CODE_BASELINE_STATE);

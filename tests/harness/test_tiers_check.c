@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "harness/guards.h"
 #include "harness/tiers.h"
 #include "tests/harness/tiers_case.h"
 #include "tests/support/expect.h"
@@ -83,4 +84,28 @@ Test(tiers_check, a_key_needs_a_ledger) {
     cr_expect_eq(cs_tiers_check(&options, &report), CS_USAGE);
     cr_expect_eq(report.err.code, CS_CODE_USAGE);
     cs_tiers_free(&report);
+}
+
+/* ---- guards ---------------------------------------------------------------------------------------------- */
+
+/* Where none can be tried at all, nothing was checked; that nothing is required changes it. */
+Test(tiers_check, a_guard_required_of_a_daemon_without_projects_is_unchecked) {
+    for (unsigned required = 0; required <= CS_GUARD_BIT(CS_GUARD_FILES); required++) {
+        scene s = {.client = NULL};
+        static cs_guards_report guards;
+        sample good;
+        sample_init(&good);
+        good.before->supports_project = false;
+        live_describe(&s.script, good.before);
+        s.client = live_client(&s.script, &s.daemon);
+        const cs_guards_options options = {.run = {.client = s.client, .skew_ms = CS_DEFAULT_SKEW_MS},
+                                           .required = required};
+        cr_expect_eq(cs_guards_check(&options, &guards), required != 0 ? CS_UNCHECKED : CS_OK);
+        cr_expect_eq(guards.err.code, required != 0 ? CS_CODE_TIER_PROBE : CS_CODE_OK, "%s", guards.err.message);
+        cr_expect_eq(guards.broken, required);
+        cr_expect_eq(guards.findings[CS_GUARD_FILES].verdict, CS_GUARD_UNKNOWN);
+        cs_guards_free(&guards);
+        sample_free(&good);
+        finish(&s);
+    }
 }

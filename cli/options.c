@@ -220,7 +220,8 @@ cs_parse cs_options_parse(const cs_usage *usage, int argc, char **argv, cs_outpu
         int index = -1;
         int value = getopt_long(argc, argv, tables.letters, tables.names, &index);
         if (value == -1) break;
-        if (index >= 0) *result = check_whole(tables.names[index].name, argv, &out->err);
+        if (index >= 0 && tables.names[index].name != NULL)
+            *result = check_whole(tables.names[index].name, argv, &out->err);
         if (*result != CS_OK) break;
         if (value == VALUE_HELP || value == 'h')
             help = true;

@@ -116,11 +116,11 @@ void cs_keep_finding(const cs_run_options *options, cs_ledger_row row, cs_run_re
     cs_error lost = CS_ERROR_INIT;
     if (cs_side_file_write(options->ledger_path, &row, report->side_file, sizeof report->side_file, &lost) == CS_OK)
         cs_error_also(&report->err, "; the ledger did not take this finding (%s), it is kept in %s",
-                     cs_code_name(trouble.code), show_side_file(report).text);
+                      cs_code_name(trouble.code), show_side_file(report).text);
     else
         cs_error_also(&report->err,
-                     "; this finding could not be kept: neither the ledger (%s) nor a side file (%s) took it",
-                     cs_code_name(trouble.code), cs_code_name(lost.code));
+                      "; this finding could not be kept: neither the ledger (%s) nor a side file (%s) took it",
+                      cs_code_name(trouble.code), cs_code_name(lost.code));
 }
 
 /* What the ledger did not take. It happened and was signed, so its bytes must not be lost. */
@@ -131,9 +131,9 @@ static cs_result keep_aside(const cs_run_options *options, const cs_ledger_row *
     if (cs_side_file_write(options->ledger_path, row, report->side_file, sizeof report->side_file, &lost) == CS_OK) {
         report->err = *trouble;
         cs_error_also(&report->err,
-                     "; the %s itself passed and is signed: it is kept in %s. Do not run it again for this: "
-                     "`countersign import -p PUB -l LEDGER FILE` takes that file in later",
-                     what, show_side_file(report).text);
+                      "; the %s itself passed and is signed: it is kept in %s. Do not run it again for this: "
+                      "`countersign import -p PUB -l LEDGER FILE` takes that file in later",
+                      what, show_side_file(report).text);
         return CS_UNCHECKED; /* also when the ledger itself turned out to be damaged: the run is good */
     }
     return cs_fail(&report->err, CS_CODE_IO,

@@ -106,9 +106,9 @@ static cs_result reconnect(cs_ledger_reader *reader, cs_error *err) {
     return connect_with_locks(reader, err);
 }
 
-/* Decide how to read, and begin. The connection that looked at the first bytes is older than the stamp, and what it knows
- * of the file (its size, its first page) may be too: the last of several writers puts everything into the file when it
- * closes it. */
+/* Decide how to read, and begin. The connection that looked at the first bytes is older than the stamp, and what it
+ * knows of the file (its size, its first page) may be too: the last of several writers puts everything into the file
+ * when it closes it. */
 static cs_result connect_first(cs_ledger_reader *reader, cs_error *err) {
     disconnect(reader);
     reader->immutable = take_stamp(reader);

@@ -248,19 +248,23 @@ static cs_result check_repository(const gate_command *command, cs_error *err) {
     return cs_places_check(outputs, OUTPUTS, &policy, 1, err);
 }
 
-/* What the reports would do harm to is known only once the repository is open. *writable: they may be written. */
+/* What the reports would do harm to is known only once the repository is open. *writable: they may be written, and
+ * those of an earlier gate are gone. */
 static cs_result open_input(gate_command *command, char **sources, size_t count, bool *writable) {
     cs_error *err = &command->out->err;
     *writable = false;
     cs_result result = check_places(command, sources, count, err);
     if (result != CS_OK) return result;
-    result = cs_gate_input_open(&command->given, &command->input, err);
+    result = cs_gate_input_begin(&command->given, &command->input, err);
     cs_error own = CS_ERROR_INIT;
     cs_result placed = check_repository(command, &own);
     *writable = placed == CS_OK;
-    if (placed == CS_OK) return result;
-    *err = own;
-    return placed;
+    if (placed != CS_OK) {
+        *err = own;
+        return placed;
+    }
+    cs_gate_files_remove(&command->files);
+    return result == CS_OK ? cs_gate_input_read(&command->given, &command->input, err) : result;
 }
 
 static cs_result gate(gate_command *command, char **sources, size_t count) {
@@ -268,7 +272,6 @@ static cs_result gate(gate_command *command, char **sources, size_t count) {
     command->verdict = (cs_gate_verdict){.result = CS_UNCHECKED, .err = CS_ERROR_INIT};
     bool writable = false;
     cs_result result = open_input(command, sources, count, &writable);
-    if (writable) cs_gate_files_remove(&command->files);
     if (result == CS_OK) {
         say_warnings(command);
         result = judge(command, sources, count);

@@ -187,11 +187,14 @@ static void warn_of_unbound(const cs_gate_input_options *options, cs_gate_input 
 /* ---- all of it -----------------------------------------------------------------------------------------------------
  */
 
-cs_result cs_gate_input_open(const cs_gate_input_options *options, cs_gate_input *out, cs_error *err) {
+cs_result cs_gate_input_begin(const cs_gate_input_options *options, cs_gate_input *out, cs_error *err) {
     *out = (cs_gate_input){.repo = NULL};
     if (options->policy == NULL) return cs_fail(err, CS_CODE_USAGE, "name the policy with --policy");
-    cs_result result = open_repo(options, out, err);
-    if (result == CS_OK) result = take_policy(options, out, err);
+    return open_repo(options, out, err);
+}
+
+cs_result cs_gate_input_read(const cs_gate_input_options *options, cs_gate_input *out, cs_error *err) {
+    cs_result result = take_policy(options, out, err);
     if (result == CS_OK && options->rev == NULL) result = check_named(&out->policy, false, err);
     if (result == CS_OK && options->base == NULL) result = check_named(&out->policy, true, err);
     if (result == CS_OK) result = read_commit(out, "rev", options->rev, &out->rev, err);

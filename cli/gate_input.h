@@ -28,9 +28,11 @@ typedef struct cs_gate_input {
     size_t warning_count;
 } cs_gate_input;
 
-/* End with cs_gate_input_close, also on failure. A revision that the policy needs and that was not named is
- * CS_CODE_USAGE, with the rule that needs it. */
-CS_MUST_CHECK cs_result cs_gate_input_open(const cs_gate_input_options *options, cs_gate_input *out, cs_error *err);
+/* Only the repository is opened. End with cs_gate_input_close, also on failure. */
+CS_MUST_CHECK cs_result cs_gate_input_begin(const cs_gate_input_options *options, cs_gate_input *out, cs_error *err);
+/* The policy and the commits. A revision that the policy needs and that was not named is CS_CODE_USAGE, with the rule
+ * that needs it. */
+CS_MUST_CHECK cs_result cs_gate_input_read(const cs_gate_input_options *options, cs_gate_input *out, cs_error *err);
 void cs_gate_input_close(cs_gate_input *input);
 
 #endif

@@ -160,7 +160,10 @@ cs_result cs_baseline_compare(const cs_baseline_file *file, const cs_baseline *n
     if (all == NULL) return fail_memory(err);
     if (*count == 0) {
         free(all);
-        return CS_OK;
+        if (cs_baseline_observed(now)) return CS_OK;
+        return cs_fail(err, CS_CODE_BASELINE_UNKNOWN,
+                       "nothing could be observed of the daemon beyond what it states, then or now, so nothing else is "
+                       "compared");
     }
     *differences = all;
     cs_result result = judge(all, *count, then->count > now->count ? then->count : now->count, err);

@@ -87,7 +87,7 @@ CS_MUST_CHECK cs_result cs_baseline_add(cs_baseline_file *file, const cs_baselin
 /* Compare with the baseline of the same state. *differences receives an array for free() of *count. CS_OK only when there
  * are none; CS_CODE_BASELINE_STATE (unchecked) when the file holds none of this state, with the members in which the
  * nearest one differs; CS_CODE_BASELINE_DIFFERS (failed); CS_CODE_BASELINE_UNKNOWN (unchecked) when nothing differs but
- * what could not be found out. */
+ * what could not be found out, or when nothing was observed at all. */
 CS_MUST_CHECK cs_result cs_baseline_compare(const cs_baseline_file *file, const cs_baseline *now,
                                             cs_baseline_difference **differences, size_t *count, cs_error *err);
 

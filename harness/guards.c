@@ -171,7 +171,7 @@ static cs_guard_run run_of(const cs_guards_report *report) {
 static void keep(const check *c, cs_guard_run which) {
     cs_run_report keeper = {.err = c->report->err};
     if (!c->report->ran[which]) return;
-    cs_keep_beside(&c->options->run, &c->report->runs[which], &keeper);
+    cs_keep_beside(&c->options->run, &c->report->runs[which], NULL, &keeper);
     c->report->err = keeper.err;
     c->report->finding = keeper.entry;
     memcpy(c->report->side_file, keeper.side_file, sizeof c->report->side_file);

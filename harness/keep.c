@@ -173,10 +173,11 @@ static bool is_single(const cs_run_report *run) {
     return message == NULL || message->descriptor == &plimsoll__v1__run_response__descriptor;
 }
 
-void cs_keep_beside(const cs_run_options *options, const cs_run_report *run, cs_run_report *keeper) {
+void cs_keep_beside(const cs_run_options *options, const cs_run_report *run, const cs_outcome *described,
+                    cs_run_report *keeper) {
     cs_ledger_row row = cs_keep_row(options);
     row.request = cs_buf_view(&run->request_bytes);
-    row.describe_before = cs_buf_view(&run->before.bytes);
+    row.describe_before = cs_buf_view(&(described != NULL ? described : &run->before)->bytes);
     row.describe_after = cs_buf_view(&run->after.bytes);
     if (run->outcome.bytes.len > 0 && is_single(run)) row.response = cs_buf_view(&run->outcome.bytes);
     cs_keep_finding(options, row, keeper);

@@ -37,8 +37,10 @@ void cs_keep_finding(const cs_run_options *options, cs_ledger_row row, cs_run_re
 CS_MUST_CHECK cs_result cs_keep_ask(const cs_run_options *options, cs_describe_response **out, cs_error *err);
 
 /* Keep keeper->err as a finding about a run that is there already, with that run's bytes; a session's call without its
- * answer, which holds more than a finding may. */
-void cs_keep_beside(const cs_run_options *options, const cs_run_report *run, cs_run_report *keeper);
+ * answer, which holds more than a finding may, and with what was described before its session (`described`; NULL: the
+ * run has a description of its own). */
+void cs_keep_beside(const cs_run_options *options, const cs_run_report *run, const cs_outcome *described,
+                    cs_run_report *keeper);
 
 /* Keep a signed entry: `row` with its kind and all that belongs to it, and report->envelope. When the ledger does
  * not take it, it goes into a side file and the class is CS_UNCHECKED. */

@@ -46,12 +46,13 @@ typedef struct cs_said {
  * refute a claim of it. */
 typedef struct cs_ledger_said {
     bool read;
+    uint64_t newest;          /* the last entry that was read */
     uint64_t same;            /* state the same tier */
     uint64_t other;           /* state another one */
     uint64_t other_entry;     /* the first of those */
     cs_tier other_tier;
     uint64_t refuted;         /* findings that refute the same claim */
-    uint64_t refuted_entry;   /* the first of those */
+    uint64_t refuted_entry;   /* the latest of those */
     uint64_t unread;          /* findings that refute a claim of it, and not to be read which */
     uint64_t unread_entry;    /* the first of those */
 } cs_ledger_said;
@@ -120,6 +121,8 @@ typedef struct cs_tiers_options {
     /* The run whose claim is in question, which passed its checks; NULL: a probe's own run stands in. With it nothing
      * more is run for statements. Borrowed, as long as the report. */
     const cs_run_report *of;
+    /* Of a session's call: what was described before the session, since around the call nothing is; else NULL. */
+    const cs_outcome *described;
     /* What the daemon stated around an earlier run of the same work, all of which must go together; NULL: none.
      * Borrowed, as long as the report. */
     const cs_said *earlier;

@@ -53,7 +53,7 @@ static cs_result send_probe(const cs_tiers_options *options, cs_run_request *req
     unkept.ledger = NULL;
     cs_result result = cs_run_once(&unkept, request, run);
     bool answered = run->outcome.state == CS_CALL_ANSWERED || run->outcome.state == CS_CALL_UNANSWERED;
-    if (result != CS_OK && answered) cs_keep_beside(&options->run, run, run);
+    if (result != CS_OK && answered) cs_keep_beside(&options->run, run, NULL, run);
     return result;
 }
 
@@ -70,8 +70,8 @@ static cs_result run_probe(const cs_tiers_options *options, cs_probe_form form, 
     if (result == CS_OK) result = cs_probe_request(&order, floor, &request, &report->err);
     if (result == CS_OK) {
         report->ran[form] = true;
-        report->seen.inside[form].ran = true;
         result = send_probe(options, request, run);
+        report->seen.inside[form].ran = result != CS_NOT_RUN;
         report->err = run->err;
         cs_tiers_said(run, &report->seen.said[form]);
     }
@@ -123,11 +123,13 @@ static cs_result contradicted(cs_tiers_report *report) {
     return CS_FAILED;
 }
 
-/* Does nothing contradict the claim but a finding that the ledger holds already? Another one of that would outlive it.
- */
+/* Does nothing contradict the claim but a finding that the ledger holds already? One more for each check would be
+ * noise; but before the entries that are looked at have left it behind, it is kept anew. */
 static bool is_kept(const cs_tiers_report *report) {
-    return report->contradictions == 1 && report->seen.ledger.refuted > 0 &&
-           strcmp(first_contradiction(report)->rule->name, "ledger-statements") == 0;
+    const cs_ledger_said *ledger = &report->seen.ledger;
+    return report->contradictions == 1 && ledger->refuted > 0 && ledger->other == 0 &&
+           strcmp(first_contradiction(report)->rule->name, "ledger-statements") == 0 &&
+           ledger->newest - ledger->refuted_entry < CS_TIERS_LEDGER_ENTRIES / 2;
 }
 
 /* Keep the contradiction with the bytes of the run in question, or else of the probe's latest. */
@@ -139,7 +141,7 @@ static void keep_contradiction(const cs_tiers_options *options, cs_tiers_report 
     const cs_run_report *run = &report->runs[report->ran[CS_PROBE_PROGRAM] ? CS_PROBE_PROGRAM : CS_PROBE_SCRIPT];
     if (options->of != NULL) run = options->of;
     cs_run_report keeper = {.err = report->err};
-    cs_keep_beside(&options->run, run, &keeper);
+    cs_keep_beside(&options->run, run, options->described, &keeper);
     report->err = keeper.err;
     report->finding = keeper.entry;
     memcpy(report->side_file, keeper.side_file, sizeof report->side_file);

@@ -62,7 +62,8 @@ static cs_result read_finding(const cs_ledger_row *row, const cs_run_record *rec
     if (!stated.any || stated.tier.len == 0) {
         if (out->unread++ == 0) out->unread_entry = (uint64_t)row->id;
     } else if (is_same_claim(&stated, record)) {
-        if (out->refuted++ == 0) out->refuted_entry = (uint64_t)row->id;
+        out->refuted++;
+        out->refuted_entry = (uint64_t)row->id;
     }
     return CS_OK;
 }
@@ -122,6 +123,7 @@ static cs_result read_rows(ledger_reading *r, const char *daemon, const cs_run_r
         if (row.id == r->first - 1) continue; /* what came before it was not read, so it follows nothing */
         if (result == CS_OK && end != 0 && (uint64_t)row.id >= end) return CS_OK;
         if (result == CS_OK) result = read_row(&row, daemon, record, r->arena, said, err);
+        said->newest = (uint64_t)row.id;
         if (result != CS_OK) return result;
     }
 }

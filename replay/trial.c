@@ -111,7 +111,7 @@ static cs_result check_fresh(cs_trial *t, const cs_run_report *report, cs_error 
 
 bool cs_trial_note(cs_trial *trial, cs_run_report *report, const cs_outcome *describe) {
     cs_replay_cell *cell = trial->cell;
-    cs_witness_hear(trial->witness, report);
+    cs_witness_hear(trial->witness, report, describe);
     note_daemon(cell, describe);
     cell->protocol_sent = report->request->protocol;
     cell->protocol_changed = cell->protocol_sent != 0 && cell->protocol_sent != trial->item->request->protocol;

@@ -76,7 +76,7 @@ static bool is_settled(const cs_witness *witness) {
     return witness->options == NULL || (witness->count > 0 && witness->check->result != CS_OK);
 }
 
-void cs_witness_hear(cs_witness *witness, const cs_run_report *run) {
+void cs_witness_hear(cs_witness *witness, const cs_run_report *run, const cs_outcome *described) {
     if (is_settled(witness) || run->result != CS_OK || run->checked.record == NULL) return;
     cs_replay_check *check = witness->check;
     cs_said said;
@@ -92,6 +92,7 @@ void cs_witness_hear(cs_witness *witness, const cs_run_report *run) {
     cs_tiers_options options = {.run = cs_trial_options(witness->options, witness->client),
                                 .depth = CS_DEPTH_STATEMENTS,
                                 .of = run,
+                                .described = described,
                                 .earlier = witness->count > 0 ? &witness->heard[0].said : NULL};
     judge(witness, &options);
     if (!remember(witness, &said, environment))

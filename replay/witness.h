@@ -29,8 +29,8 @@ typedef struct cs_witness {
 void cs_witness_begin(cs_witness *witness, const cs_replay_options *options, cs_client *client,
                       cs_replay_check *check);
 /* A run that passed its checks. One that states what an earlier one did adds nothing; another is judged beside the
- * first, and beside the ledger's other records. */
-void cs_witness_hear(cs_witness *witness, const cs_run_report *run);
+ * first, and beside the ledger's other records. `described`: what the daemon described before it, or its session. */
+void cs_witness_hear(cs_witness *witness, const cs_run_report *run, const cs_outcome *described);
 /* All runs were made: now the probes, as far as they are asked for, unless the claim is refuted already. */
 void cs_witness_end(cs_witness *witness);
 

@@ -3,6 +3,7 @@
 #include "examples/localdaemon/tree.h"
 #include "records/text.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -96,11 +97,34 @@ static int claim_user(uid_t uid) {
     return -1;
 }
 
-/* Does any process belong to this user, as its real one? The kernel knows without a look at /proc, which shows another
- * owner for a process that is not dumpable. When it can't be told: yes. */
-static bool user_is_active(uid_t uid) {
+#define USER_OF_NOBODY ((uid_t)-3)
+
+/* Has this user a process, as its real user? When it can't be told: yes. */
+static bool has_process(uid_t uid) {
     errno = 0;
     return getpriority(PRIO_USER, uid) != -1 || errno != ESRCH;
+}
+
+/* The same of the two users from `uid` on, by the owners of /proc's folders. */
+static bool are_seen(uid_t uid) {
+    DIR *proc = opendir("/proc");
+    if (proc == NULL) return true;
+    bool seen = false;
+    for (struct dirent *entry = readdir(proc); entry != NULL && !seen; entry = readdir(proc)) {
+        struct stat st;
+        if (entry->d_name[0] < '1' || entry->d_name[0] > '9') continue;
+        seen = fstatat(dirfd(proc), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+               (st.st_uid == uid || st.st_uid == uid + 1);
+    }
+    closedir(proc);
+    return seen;
+}
+
+/* Does any process belong to one of the two users from `uid` on? A system call tells, and not a look at every process;
+ * but a kernel that is an imitation may say yes of every user (gVisor's does), also of one that has never been. */
+static bool users_are_active(uid_t uid) {
+    if (!has_process(uid) && !has_process(uid + 1)) return false;
+    return !has_process(USER_OF_NOBODY) || are_seen(uid);
 }
 
 static uid_t user_of(const ld_slots *slots, unsigned number) {
@@ -114,7 +138,7 @@ static bool claim(ld_slots *slots, unsigned number, ld_slot *out) {
     const uid_t user = user_of(slots, number);
     out->number = number;
     out->user_fd = slots->root ? claim_user(user) : -1;
-    if (!slots->root || (out->user_fd >= 0 && !user_is_active(user) && !user_is_active(user + 1))) {
+    if (!slots->root || (out->user_fd >= 0 && !users_are_active(user))) {
         slots->used[number] = true;
         return true;
     }

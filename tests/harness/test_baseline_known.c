@@ -7,6 +7,7 @@
 
 #include "tests/support/expect.h"
 #include "tests/support/folder.h"
+#include "tests/support/forge.h"
 
 /* How many keys of these compare nothing, and whether the key "probe.script.x" or the like is among them. */
 static size_t unknown_of(const cs_baseline *now, const cs_baseline_difference *differences, size_t count,
@@ -178,6 +179,46 @@ Test(baseline_known, a_baseline_without_any_observation_is_not_saved) {
         cr_expect_eq(save("probe", pairs), want, "%s: %s", all[i].key, all[i].value);
         cr_expect_eq(save("host+guards", pairs), want, "%s: %s", all[i].key, all[i].value);
         cr_expect_eq(save("statements", pairs), CS_CODE_OK, "%s: %s", all[i].key, all[i].value);
+    }
+}
+
+/* As a program that saved such ones has left it. */
+static void forget_in_file(const char *path, const char *value, const char *with) {
+    size_t len = 0;
+    char *text = file_read(path, &len);
+    cr_assert_not_null(text);
+    const char *at = strstr(text, value);
+    cr_assert_not_null(at, "%s", text);
+    const char *changed = forge_text("%.*s%s%s", (int)(at - text), text, with, at + strlen(value));
+    file_write(path, changed, strlen(changed));
+    free(text);
+}
+
+Test(baseline_known, one_without_any_observation_is_not_the_same_either) {
+    for (size_t i = 0; i < 2; i++) {
+        baseline_case c;
+        cs_baseline then, now;
+        cs_baseline_file *file = NULL;
+        cs_baseline_difference *differences = NULL;
+        size_t count = 0;
+        cs_error err = CS_ERROR_INIT;
+        baseline_begin(&c);
+        baseline_small("p", PAIRS("rule.gvisor-log", "consistent"), &then);
+        baseline_small("p", PAIRS("rule.gvisor-log", i == 0 ? "consistent" : "silent"), &now);
+        (void)snprintf(then.state[CS_STATE_DEPTH], CS_BASELINE_VALUE, "probe");
+        (void)snprintf(now.state[CS_STATE_DEPTH], CS_BASELINE_VALUE, "probe");
+        baseline_save(&c, &then);
+        if (i == 1) forget_in_file(c.path, "\"consistent\"", "\"silent\"");
+        EXPECT_OK(cs_baseline_open(c.path, false, &file, &err), err);
+        cs_result result = cs_baseline_compare(file, &now, &differences, &count, &err);
+        cr_expect_eq(result, i == 0 ? CS_OK : CS_UNCHECKED, "%s", err.message);
+        if (i == 1) cr_expect_eq(err.code, CS_CODE_BASELINE_UNKNOWN, "%s", err.message);
+        cr_expect_eq(count, 0);
+        free(differences);
+        cs_baseline_close(file);
+        cs_baseline_free(&then);
+        cs_baseline_free(&now);
+        baseline_end(&c);
     }
 }
 

@@ -189,6 +189,79 @@ Test(tiers_beside, a_claim_that_was_refuted_before_is_refuted) {
     }
 }
 
+/* Entries about another daemon, up to this id. */
+static void fill_up_to(scene *c, int64_t last) {
+    cs_error err = CS_ERROR_INIT;
+    int64_t id = 0;
+    EXPECT_OK(cs_ledger_begin(c->ledger, &err), err);
+    while (id < last) {
+        cs_ledger_row row = rows_finding();
+        EXPECT_OK(cs_ledger_append(c->ledger, &row, &id, &err), err);
+    }
+    EXPECT_OK(cs_ledger_commit(c->ledger, &err), err);
+}
+
+/* Half of the entries that are looked at: then the finding is kept anew, before it is out of sight. */
+Test(tiers_beside, a_finding_that_is_old_is_kept_anew) {
+    for (int64_t i = 0; i < 2; i++) {
+        scene c;
+        begin(&c);
+        start(&c);
+        remember_finding(&c, peer_url(c.daemon), true);
+        fill_up_to(&c, 500 + i);
+        cr_expect_eq(check(&c, CS_DEPTH_STATEMENTS), CS_FAILED, "%s", c.report.err.message);
+        cr_expect_eq(c.run.entry, 501 + i);
+        cr_expect_eq(c.report.finding, i == 0 ? 1 : 503);
+        finish(&c);
+    }
+}
+
+/* Then another record contradicts as well, and that is none of what the ledger holds as a finding. */
+Test(tiers_beside, what_contradicts_besides_is_kept) {
+    static const char *const tiers[] = {"kernel", "container"};
+    for (size_t i = 0; i < 2; i++) {
+        scene c;
+        begin(&c);
+        start(&c);
+        remember_finding(&c, peer_url(c.daemon), true);
+        canon_set(&c.other.record->isolation, tiers[i]);
+        remember(&c, peer_url(c.daemon));
+        cr_expect_eq(check(&c, CS_DEPTH_STATEMENTS), CS_FAILED, "%s", c.report.err.message);
+        cr_expect_eq(c.report.contradictions, 1);
+        cr_expect_eq(c.report.finding, i == 0 ? 1 : 4);
+        finish(&c);
+    }
+}
+
+/* Around a session's call nothing is described; what was described before its session says whose call it was. */
+Test(tiers_beside, the_finding_has_what_was_described_before_the_session) {
+    static uint8_t text[] = "described before the session";
+    for (size_t i = 0; i < 2; i++) {
+        scene c;
+        cs_error err = CS_ERROR_INIT;
+        cs_source *source = NULL;
+        cs_entry entry;
+        bool more = true;
+        cs_outcome described = {.bytes = {.ptr = text, .len = sizeof text}};
+        begin(&c);
+        start(&c);
+        canon_set(&c.other.record->isolation, "container");
+        remember(&c, peer_url(c.daemon));
+        if (i == 1) c.options.described = &described;
+        cr_expect_eq(check(&c, CS_DEPTH_STATEMENTS), CS_FAILED, "%s", c.report.err.message);
+        cs_view want = i == 1 ? cs_view_bytes(text, sizeof text) : cs_buf_view(&c.run.before.bytes);
+        cr_assert_gt(want.len, 0);
+        EXPECT_OK(cs_source_open(c.ledger_path, &source, &err), err);
+        while (more) {
+            EXPECT_OK(cs_source_next(source, &entry, &more, &err), err);
+            if (more && entry.finding) cr_expect(cs_view_equal(entry.row->describe_before, want), "%zu", i);
+        }
+        cs_source_close(source);
+        expect_findings(&c, 1, "tier-contradicted", true);
+        finish(&c);
+    }
+}
+
 static void same_tier(scene *c) {
     canon_set(&c->other.record->isolation, "kernel");
 }

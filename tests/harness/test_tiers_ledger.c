@@ -157,10 +157,13 @@ Test(tiers_ledger, a_finding_that_refutes_the_same_claim_counts) {
     cr_expect_eq(said.same, 2);
     cr_expect_eq(said.other, 0);
     cr_expect_eq(said.refuted, 2);
-    cr_expect_eq(said.refuted_entry, 2);
+    cr_expect_eq(said.refuted_entry, 4); /* the latest */
+    cr_expect_eq(said.newest, 4);
     cr_expect_eq(said.unread, 0);
     said = read_all(&c, 3); /* a check's own finding comes behind its run */
     cr_expect_eq(said.refuted, 1);
+    cr_expect_eq(said.refuted_entry, 2);
+    cr_expect_eq(said.newest, 2);
     said = read_all(&c, 2);
     cr_expect_eq(said.same, 1);
     cr_expect_eq(said.refuted, 0);
@@ -211,7 +214,7 @@ Test(tiers_ledger, a_description_states_the_claim_where_no_record_does) {
     append_finding(&c, DAEMON, REFUTED, KEPT_DESCRIPTION);
     said = read_all(&c, 0);
     cr_expect_eq(said.refuted, 2);
-    cr_expect_eq(said.refuted_entry, 5);
+    cr_expect_eq(said.refuted_entry, 6);
     finish(&c);
 }
 

@@ -176,6 +176,10 @@ same_tests() { # name list name list
     return 1
 }
 
+sanitized_build() {
+    make --silent -j"$JOBS" SANITIZE=1 WERROR=1 BUILD="$BUILD-asan" TEST_ARGS=--list test > /dev/null
+}
+
 # What was skipped must be just what is named; Criterion says so of what it was told to leave out, too.
 sanitized_tests() {
     if ! listed_tests "$logs/asan" SANITIZE=1 WERROR=1 BUILD="$BUILD-asan" LEAVE_OUT="$UNSANITIZED"; then
@@ -281,6 +285,7 @@ ci() {
     phase 'vm image' vm_image
     begin_fuzz
     phase lint make BUILD="$BUILD" lint
+    phase 'build with sanitizers' sanitized_build
     end_fuzz
     begin_beside
     phase 'tests with sanitizers' sanitized_tests

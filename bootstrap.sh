@@ -191,27 +191,15 @@ sanitized_tests() {
     same_tests 'to be left out' "$logs/unsanitized" 'skipped' "$logs/skipped"
 }
 
-# Every test, and none skipped. What it prints comes at the end, so that the closing line of the test runner is the last.
+# Every test, and none skipped. What it prints comes when all else has passed, so that the closing line of the test runner
+# is the last.
 all_tests() {
-    say 'tests ...'
-    began=$(date +%s)
     status=0
     listed_tests "$logs/plain" WERROR=1 BUILD="$BUILD" > /dev/null || status=$?
-    say "tests: $(($(date +%s) - began)) s"
     tests_that SKIP "$logs/plain" > "$logs/not-run"
     [ ! -s "$logs/not-run" ] || say "skipped: $(tr '\n' ' ' < "$logs/not-run")"
     [ "$status" -eq 0 ] || name_failures "$logs/plain"
-    cat "$logs/plain"
     [ "$status" -eq 0 ] && [ ! -s "$logs/not-run" ]
-}
-
-# What job ci does beside its pass with sanitizers.
-beside() {
-    phase demo demo
-    phase memcheck make BUILD="$BUILD" memcheck
-    phase interop make --silent BUILD="$BUILD" interop
-    phase packaging make --silent BUILD="$BUILD" packaging
-    all_tests || die 'tests failed, or one was skipped'
 }
 
 # Run the tests as a person wants to see them; what was skipped is named, since the closing line does not.
@@ -230,12 +218,32 @@ tests_naming_skips() {
     return 1
 }
 
-# There are two cores, and hardly a phase that keeps both busy. What goes on beside has a session of its own, so that it
-# can be ended with all that it started; what it prints is shown when it has come to its end.
+# There are two cores, and what starts daemons must not go on beside its like: some of it looks at all that this machine
+# runs. So compiling, linting and fuzzing go on beside it. They have sessions of their own, so that they can be ended with
+# all that they started; what they print is shown when they have come to their end.
+beside() {
+    phase lint make BUILD="$BUILD" lint
+    phase 'build with sanitizers' sanitized_build
+}
+
+begin_beside() {
+    say 'lint, and the build with sanitizers, beside what follows ...'
+    LOGS=$logs BUILD=$BUILD setsid nice sh bootstrap.sh beside > "$logs/beside" 2>&1 &
+    beside=$!
+}
+
+end_beside() {
+    beside_status=0
+    wait "$beside" || beside_status=$?
+    beside=
+    cat "$logs/beside" >&2
+    [ "$beside_status" -eq 0 ] || die 'lint, or the build with sanitizers, failed'
+}
+
 begin_fuzz() {
     say "fuzz: $FUZZ_SECONDS s for each target, beside what follows ..."
     fuzz_began=$(date +%s)
-    setsid make WERROR=1 BUILD="$BUILD" SECONDS="$FUZZ_SECONDS" FUZZ_JOBS=1 fuzz > "$logs/fuzz" 2>&1 &
+    setsid nice make WERROR=1 BUILD="$BUILD" SECONDS="$FUZZ_SECONDS" FUZZ_JOBS=1 fuzz > "$logs/fuzz" 2>&1 &
     fuzz=$!
 }
 
@@ -246,23 +254,6 @@ end_fuzz() {
     cat "$logs/fuzz" >&2
     [ "$fuzz_status" -eq 0 ] || die "fuzzing failed after $(($(date +%s) - fuzz_began)) s"
     say "fuzz: $(($(date +%s) - fuzz_began)) s"
-}
-
-begin_beside() {
-    say 'demo, memcheck, interop, packaging and all tests, beside what follows ...'
-    LOGS=$logs BUILD=$BUILD setsid sh bootstrap.sh beside > "$logs/beside.out" 2> "$logs/beside.err" &
-    beside=$!
-}
-
-# The closing line of the test runner closes the whole; of a failure, what failed.
-end_beside() {
-    beside_status=0
-    wait "$beside" || beside_status=$?
-    beside=
-    [ "$beside_status" -ne 0 ] || cat "$logs/beside.err" >&2
-    cat "$logs/beside.out"
-    [ "$beside_status" -eq 0 ] || cat "$logs/beside.err" >&2
-    return "$beside_status"
 }
 
 stop_beside() {
@@ -283,13 +274,17 @@ ci() {
     trap 'exit 129' HUP
     build WERROR=1
     phase 'vm image' vm_image
-    begin_fuzz
-    phase lint make BUILD="$BUILD" lint
-    phase 'build with sanitizers' sanitized_build
-    end_fuzz
     begin_beside
+    phase tests all_tests
+    phase demo demo
+    phase memcheck make BUILD="$BUILD" memcheck
+    phase interop make --silent BUILD="$BUILD" interop
+    phase packaging make --silent BUILD="$BUILD" packaging
+    end_beside
+    begin_fuzz
     phase 'tests with sanitizers' sanitized_tests
-    end_beside || die 'what went on beside failed'
+    end_fuzz
+    cat "$logs/plain"
 }
 
 job=${1:-}
